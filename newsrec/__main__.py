@@ -1,0 +1,6 @@
+"""`python -m newsrec`."""
+
+from newsrec.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""The verbs' shapes. Anything with these methods plugs in; nothing inherits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsrec.types import EncoderSpec, Features, Impressions
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Texts to vectors: same order, independent of batch size and neighbours."""
+
+    @property
+    def spec(self) -> EncoderSpec: ...
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """``(n, dim) float32``."""
+        ...
+
+
+@runtime_checkable
+class Ranker(Protocol):
+    """Impressions to scores: higher is better, comparable inside one impression only."""
+
+    def score(self, impressions: Impressions, features: Features) -> NDArray[np.float32]:
+        """``(nnz,) float32``, aligned with ``impressions.candidates.values``."""
+        ...
+
+
+class Reranker(Protocol):
+    """Scores to an order that never loses a candidate."""
+
+    def __call__(
+        self,
+        scores: NDArray[np.float32],
+        vectors: NDArray[np.float32],
+        clusters: NDArray[np.int32] | None = None,
+    ) -> NDArray[np.int64]:
+        """Permutation of ``range(n)``, best first."""
+        ...
+
+
+class Clusterer(Protocol):
+    """Vectors ``(n, dim)`` to labels ``(n,) int32``."""
+
+    def __call__(self, vectors: NDArray[np.float32]) -> NDArray[np.int32]: ...
+
+
+class Tracker(Protocol):
+    """Where runs are recorded; `newsrec.track` has MLflow and nothing."""
+
+    def log(self, report: Any) -> None: ...

@@ -1,0 +1,25 @@
+"""What every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The real data beside the checkout; never part of the project."""
+    folder = Path(os.environ.get("NEWSREC_SHARED", REPOSITORY.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"real data not found at {folder}; set NEWSREC_SHARED to its folder")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing a test does lands in the checkout's data folder."""
+    monkeypatch.setenv("NEWSREC_DATA", str(tmp_path / "newsrec-data"))
