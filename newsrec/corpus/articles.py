@@ -1,0 +1,84 @@
+"""A shelf of one's own: each article is a row of its own, present in its own language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsrec.corpus.catalogue import Catalogue, Parts
+from newsrec.corpus.tables import Table, read_table
+from newsrec.corpus.times import EXAMPLES, parse_one
+from newsrec.errors import DataError
+from newsrec.languages import canonical
+
+REQUIRED = ("id", "language", "title")
+OPTIONAL = ("abstract", "body", "category", "subcategory", "published", "url", "story")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shelf:
+    """``catalogue``, and for each of its rows the place in ``languages`` of the article's
+    language: ``language_of (n_news,) int16``."""
+
+    catalogue: Catalogue
+    languages: tuple[str, ...]
+    language_of: NDArray[np.int16]
+
+
+def read_shelf(path: Path, renamed: Mapping[str, str], keep_first: bool = False) -> Shelf:
+    """Read articles from CSV, TSV, JSON lines or Parquet.
+
+    Articles with one ``story`` tell the same, translations included. Raises `DataError` for an id
+    that comes twice with different texts or languages, and for an unknown language or time.
+    """
+    table = read_table(path, REQUIRED, OPTIONAL, renamed)
+    catalogue = Catalogue(keep_first=keep_first)
+    cells = {name: table.texts(name) for name in (*REQUIRED, *OPTIONAL)}
+    codes: dict[str, str] = {}
+    language_of: list[str] = []
+    for k, name in enumerate(cells["id"]):
+        where = table.where(k)
+        if not name:
+            raise DataError(f"{where}: empty id, expected an article id")
+        spelled = cells["language"][k]
+        if spelled not in codes:
+            codes[spelled] = canonical(spelled, where)
+        row = catalogue.row(name)
+        if row == len(language_of):
+            language_of.append(codes[spelled])
+            _describe(catalogue, row, cells, k, table)
+        elif language_of[row] != codes[spelled]:
+            raise DataError(
+                f"{where}: id {name!r} again in {codes[spelled]}, before in {language_of[row]}; "
+                "expected an id of its own for each translation, linked by the column 'story'"
+            )
+        catalogue.tell(codes[spelled], row, _parts(cells, k, "body" in table.columns), where, name)
+    languages = tuple(catalogue.told)
+    places = {code: place for place, code in enumerate(languages)}
+    return Shelf(catalogue, languages, np.array([places[c] for c in language_of], np.int16))
+
+
+def _parts(cells: Mapping[str, list[str]], k: int, has_body: bool) -> Parts:
+    # Lone surrogates, which JSON can carry, are no text: they become "?".
+    title, abstract, body = (
+        cells[name][k].encode("utf-8", "replace") for name in ("title", "abstract", "body")
+    )
+    return title, abstract, body if has_body else None
+
+
+def _describe(
+    catalogue: Catalogue, row: int, cells: Mapping[str, list[str]], k: int, table: Table
+) -> None:
+    catalogue.describe(row, cells["category"][k], cells["subcategory"][k], ())
+    catalogue.story[row] = catalogue.stories.code(cells["story"][k])
+    if published := cells["published"][k]:
+        moment = parse_one(published)
+        if moment is None:
+            raise DataError(
+                f"{table.where(k)}: unknown time {published!r} in 'published', expected {EXAMPLES}"
+            )
+        catalogue.published[row] = moment

@@ -1,0 +1,100 @@
+"""A click log of one's own, in any of three shapes, to visits: who was shown what and when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from newsrec.corpus.tables import Table, as_text, read_table
+from newsrec.corpus.times import EXAMPLES, parse_one
+from newsrec.errors import DataError
+
+REQUIRED = ("user", "article", "time")
+OPTIONAL = ("impression", "shown", "clicked")
+_CLICKED = {"1": True, "true": True, "0": False, "false": False}
+
+
+@dataclass(slots=True)
+class Visit:
+    """One list shown to one reader; ``shown`` maps an article id to whether it was clicked.
+
+    ``complete`` says whether the log told what else was shown.
+    """
+
+    id: str
+    user: str
+    time: np.datetime64
+    complete: bool
+    shown: dict[str, bool] = field(default_factory=dict)
+
+
+def read_clicks(path: Path, renamed: Mapping[str, str]) -> list[Visit]:
+    """Read visits, in order of time.
+
+    A row is a click (``user article time``), a visit (with ``shown``: the ids shown, as a list or
+    separated by spaces or ``|``; ``article`` then holds what was clicked, also several or none), or
+    one shown article (with ``clicked`` 0 or 1). Rows of one ``impression`` are one visit; of
+    several times it has the earliest.
+    """
+    table = read_table(path, REQUIRED, OPTIONAL, renamed)
+    users, times = table.texts("user"), table.texts("time")
+    names, clicked = table.texts("impression"), table.texts("clicked")
+    one_a_row = "clicked" in table.columns
+    moments: dict[str, np.datetime64] = {}
+    visits: dict[Any, Visit] = {}
+    for k, user in enumerate(users):
+        if not user:
+            raise DataError(f"{table.where(k)}: empty user, expected a reader id")
+        moment = _moment(times[k], table, k, moments)
+        key: Any = names[k] or ((user, moment) if one_a_row else k)
+        visit = visits.get(key)
+        if visit is None:
+            name = names[k] or str(len(visits) + 1)
+            visit = visits[key] = Visit(name, user, moment, one_a_row)
+        if visit.user != user:
+            raise DataError(
+                f"{table.where(k)}: impression {names[k]!r} of reader {user!r}, before of "
+                f"{visit.user!r}; expected one reader an impression"
+            )
+        visit.time = min(visit.time, moment)
+        _add(visit, table, k, clicked[k] if one_a_row else None)
+    return sorted(visits.values(), key=lambda visit: visit.time)
+
+
+def _moment(text: str, table: Table, k: int, known: dict[str, np.datetime64]) -> np.datetime64:
+    found = known.get(text)
+    if found is None:
+        parsed = parse_one(text)
+        if parsed is None:
+            raise DataError(f"{table.where(k)}: unknown time {text!r}, expected {EXAMPLES}")
+        found = known[text] = parsed
+    return found
+
+
+def _add(visit: Visit, table: Table, k: int, clicked: str | None) -> None:
+    articles = _ids(table.columns["article"][k])
+    listed = _ids(table.columns["shown"][k]) if "shown" in table.columns else []
+    if not articles and (clicked is not None or not listed):
+        raise DataError(f"{table.where(k)}: empty article, expected an article id")
+    if clicked is not None and clicked.lower() not in _CLICKED:
+        raise DataError(f"{table.where(k)}: clicked is {clicked!r}, expected 0 or 1")
+    for name in listed:
+        visit.shown.setdefault(name, False)
+        visit.complete = True
+    for name in articles:
+        was = visit.shown.get(name, False)
+        visit.shown[name] = was or clicked is None or _CLICKED[clicked.lower()]
+
+
+def _ids(cell: Any) -> list[str]:
+    """A cell of ids: a list, or text separated by ``|`` or else by spaces."""
+    if isinstance(cell, list):
+        return [text for item in cell if (text := as_text(item))]
+    text = as_text(cell)
+    return (
+        [part.strip() for part in text.split("|") if part.strip()] if "|" in text else text.split()
+    )

@@ -1,0 +1,201 @@
+"""Tables of one's own: CSV, TSV, JSON lines or Parquet, by column name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from newsrec.corpus.archives import RawFile, raw_file
+from newsrec.corpus.blocks import read_blocks
+from newsrec.errors import ConfigError, DataError
+
+KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """``n`` rows by column; a cell is a text, a list, a number, a time or None.
+
+    ``lines[k]`` is where row ``k`` stands in the file; ``where(k)`` says it for an error.
+    """
+
+    name: str
+    columns: Mapping[str, list[Any]]
+    lines: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def where(self, k: int) -> str:
+        return f"{self.name}:{self.lines[k]}"
+
+    def texts(self, column: str) -> list[str]:
+        """The cells as stripped text, "" where there is none or no such column."""
+        cells = self.columns.get(column)
+        return [""] * len(self) if cells is None else [as_text(cell) for cell in cells]
+
+
+def as_text(cell: Any) -> str:
+    """A cell as stripped text; whole floats (a column with gaps) lose their ``.0``."""
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return str(cell).strip()
+
+
+def read_table(
+    path: Path,
+    required: Sequence[str],
+    optional: Sequence[str],
+    renamed: Mapping[str, str] | None = None,
+) -> Table:
+    """Read ``path`` (also gzipped or alone in a zip); columns beyond those asked for are dropped.
+
+    ``renamed`` maps a column of newsrec to the file's name for it. Raises `DataError` for a column
+    that is not there, naming the nearest that is, and for rows that do not fit.
+    """
+    raw = raw_file(path)
+    kind = raw.path.suffix.lower()
+    if kind not in KINDS:
+        raise DataError(
+            f"{path}: {kind or 'no suffix'}, expected {', '.join(KINDS)} (or .gz, .zip)"
+        )
+    renamed = {k: v for k, v in (renamed or {}).items() if k in (*required, *optional)}
+    with raw.open() as stream:
+        if kind == ".parquet":
+            found, lines = _parquet(stream, raw)
+        elif kind in (".csv", ".tsv"):
+            found, lines = _delimited(stream, raw, "," if kind == ".csv" else "\t")
+        else:
+            found, lines = _json_lines(stream, raw)
+    if not lines:
+        raise DataError(f"{raw.shown}: no rows, expected columns {', '.join(required)}")
+    columns = {}
+    for column in (*required, *optional):
+        theirs = renamed.get(column, column)
+        place = _find(theirs, list(found))
+        if place is not None:
+            columns[column] = found[place]
+        elif column in required or column in renamed:
+            raise _no_column(raw.shown, column, theirs, list(found))
+    return Table(raw.shown, columns, lines)
+
+
+def parse_renamed(text: str, known: Sequence[str]) -> dict[str, str]:
+    """``id=nid,title=headline`` as ``{newsrec's column: the file's column}``."""
+    renamed = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        ours, equals, theirs = (piece.strip() for piece in part.partition("="))
+        if not equals or not theirs:
+            raise ConfigError(f"columns: {part!r}, expected OURS=THEIRS such as id=nid")
+        if ours not in known:
+            near = get_close_matches(ours, known, n=1, cutoff=0.4)
+            hint = f" Nearest: {near[0]!r}." if near else ""
+            raise ConfigError(f"columns: no column {ours!r}; known: {', '.join(known)}.{hint}")
+        renamed[ours] = theirs
+    return renamed
+
+
+def _find(name: str, found: list[str]) -> str | None:
+    if name in found:
+        return name
+    return next((f for f in found if f.strip().lower() == name.lower()), None)
+
+
+def _no_column(where: str, column: str, theirs: str, found: list[str]) -> DataError:
+    lowered = {name.strip().lower(): name for name in found}
+    near = get_close_matches(theirs.lower(), list(lowered), n=1, cutoff=0.4)
+    use = lowered[near[0]] if near else "NAME"
+    hint = f"; nearest: {use!r}" if near else ""
+    return DataError(
+        f"{where}: no column {theirs!r} among {', '.join(map(repr, found[:20]))}{hint}. "
+        f"Rename it or pass --columns {column}={use}"
+    )
+
+
+def _delimited(
+    stream: BinaryIO, raw: RawFile, delimiter: str
+) -> tuple[dict[str, list[Any]], list[int]]:
+    text = io.StringIO("".join(b.data.decode("utf-8") for b in read_blocks(stream, raw.shown)))
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    header: list[str] = []
+    line = 1
+    try:
+        for row in reader:
+            start, line = line, reader.line_num + 1
+            if not header:
+                header = row
+                continue
+            if len(row) != len(header) and row:
+                raise DataError(
+                    f"{raw.shown}:{start}: {len(row)} columns, expected {len(header)} as in the "
+                    f"header. First field: {row[0][:60]!r}"
+                )
+            if row:
+                rows.append(row)
+                lines.append(start)
+    except csv.Error as error:
+        raise DataError(f"{raw.shown}:{line}: {error}, expected CSV with doubled quotes") from None
+    columns = zip(*rows, strict=True) if rows else ([] for _ in header)
+    return {name: list(cells) for name, cells in zip(header, columns, strict=True)}, lines
+
+
+def _json_lines(stream: BinaryIO, raw: RawFile) -> tuple[dict[str, list[Any]], list[int]]:
+    found: dict[str, list[Any]] = {}
+    lines: list[int] = []
+    for line, text in _lines(stream, raw.shown):
+        try:
+            row = json.loads(text)
+        except ValueError as error:
+            raise DataError(f"{raw.shown}:{line}: not JSON ({error})") from None
+        if not isinstance(row, dict):
+            raise DataError(f"{raw.shown}:{line}: {type(row).__name__}, expected a JSON object")
+        for name, cell in row.items():
+            cells = found.setdefault(name, [])
+            cells.extend([None] * (len(lines) - len(cells)))
+            cells.append(cell)
+        lines.append(line)
+    for cells in found.values():
+        cells.extend([None] * (len(lines) - len(cells)))
+    return found, lines
+
+
+def _lines(stream: BinaryIO, where: str) -> Iterator[tuple[int, bytes]]:
+    for block in read_blocks(stream, where):
+        for k, text in enumerate(block.data[:-1].split(b"\n")):
+            if text.strip():
+                yield block.first_line + k, text
+
+
+def _parquet(stream: BinaryIO, raw: RawFile) -> tuple[dict[str, list[Any]], list[int]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(pa.BufferReader(stream.read()))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise DataError(f"{raw.shown}: not a Parquet file ({error})") from None
+    columns = {str(name): _cells(table.column(k)) for k, name in enumerate(table.column_names)}
+    return columns, list(range(1, table.num_rows + 1))
+
+
+def _cells(column: Any) -> list[Any]:
+    """A Parquet column as cells; times become ISO 8601 text, in UTC where they have a zone."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+        seconds = column.cast(pa.timestamp("us", tz=getattr(column.type, "tz", None)), safe=False)
+        micro = seconds.cast(pa.int64()).to_pylist()
+        return [None if m is None else str(np.datetime64(m // 1_000_000, "s")) for m in micro]
+    return list(column.to_pylist())
