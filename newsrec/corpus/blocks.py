@@ -22,7 +22,10 @@ def read_blocks(stream: BinaryIO, where: str, size: int = BLOCK_BYTES) -> Iterat
 
     Raises `DataError` for an empty file and, with its line, for bytes that are not UTF-8.
     """
-    line, rest = 1, stream.read(3).removeprefix(b"\xef\xbb\xbf")
+    line, rest = 1, b""
+    while len(rest) < 3 and (piece := stream.read(3 - len(rest))):
+        rest += piece
+    rest = rest.removeprefix(b"\xef\xbb\xbf")
     while piece := stream.read(size):
         rest += piece
         cut = rest.rfind(b"\n")

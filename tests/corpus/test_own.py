@@ -1,0 +1,412 @@
+"""Own articles and clicks to a corpus: formats, columns, histories, negatives, bad input."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from newsrec.corpus import ArticleOptions, Corpus, Report, prepare_articles
+from newsrec.errors import ConfigError, DataError
+from tests.corpus import raw
+
+Rows = list[dict[str, Any]]
+
+ARTICLES: Rows = [
+    {"id": "a1", "language": "deu", "title": "Ein Zug", "abstract": "Kurz.", "category": "news",
+     "published": "2026-01-01T08:00:00Z", "story": "s1"},
+    {"id": "a2", "language": "en", "title": "A train", "abstract": "", "category": "news",
+     "published": "2026-01-01T10:00:00+02:00", "story": "s1"},
+    {"id": "b1", "language": "fi", "title": "Sadetta, \"paljon\"", "abstract": "Rivi 1\nRivi 2",
+     "category": "", "published": "2026-01-02 08:00:00", "story": ""},
+    {"id": "b2", "language": "deu", "title": "Suppe", "abstract": "", "category": "food",
+     "published": "", "story": ""},
+]  # fmt: skip
+CLICKS: Rows = [
+    {"user": "u1", "article": "a1", "time": "2026-01-03T08:00:00"},
+    {"user": "u2", "article": "a1", "time": "2026-01-03T09:00:00"},
+    {"user": "u1", "article": "b1", "time": "2026-01-04T08:00:00"},
+    {"user": "u1", "article": "a2", "time": "2026-01-05T08:00:00"},
+]
+
+
+def _csv(rows: Rows, delimiter: str = ",") -> str:
+    text = io.StringIO()
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, columns, delimiter=delimiter, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _jsonl(rows: Rows) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _parquet(rows: Rows) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), buffer)
+    return buffer.getvalue()
+
+
+def _prepare(
+    tmp_path: Path, articles: Rows = ARTICLES, clicks: Rows = CLICKS, **options: Any
+) -> tuple[Corpus, Report]:
+    raw.put(tmp_path, {"articles.csv": _csv(articles), "clicks.csv": _csv(clicks)})
+    return prepare_articles(
+        tmp_path / "articles.csv", tmp_path / "clicks.csv", tmp_path / "out",
+        ArticleOptions(**options),
+    )  # fmt: skip
+
+
+ALL_TEST = {
+    "valid_from": np.datetime64("2000-01-01", "s"),
+    "test_from": np.datetime64("2000-01-01", "s"),
+}
+
+
+def test_each_article_is_a_row_present_in_its_own_language(tmp_path: Path) -> None:
+    corpus, _ = _prepare(tmp_path)
+    assert corpus.news.ids.tolist() == ["a1", "a2", "b1", "b2"]
+    assert corpus.languages == ("deu", "eng", "fin")
+    assert corpus.texts("deu").present.tolist() == [True, False, False, True]
+    assert corpus.texts("fin").title[2] == 'Sadetta, "paljon"'
+    assert corpus.texts("fin").abstract[2] == "Rivi 1\nRivi 2"
+    assert corpus.texts("eng").title[0] == ""
+    assert corpus.news.story.tolist() == [0, 0, -1, -1]
+    assert corpus.news.category.tolist() == [0, 0, -1, 1]
+
+
+def test_times_with_a_zone_become_utc_and_unknown_ones_when_first_shown(tmp_path: Path) -> None:
+    clicks = [*CLICKS, {"user": "u1", "article": "b2", "time": "2026-01-06T08:00:00"}]
+    corpus, _ = _prepare(tmp_path, clicks=clicks)
+    assert corpus.news.published.astype(str).tolist() == [
+        "2026-01-01T08:00:00", "2026-01-01T08:00:00", "2026-01-02T08:00:00", "2026-01-06T08:00:00",
+    ]  # fmt: skip
+    assert corpus.info["published"] == "given, 1 first shown"
+
+
+def test_a_history_is_what_was_clicked_strictly_before_with_its_language(tmp_path: Path) -> None:
+    clicks = [*CLICKS, {"user": "u1", "article": "b2", "time": "2026-01-05T08:00:00"}]
+    corpus, _ = _prepare(tmp_path, clicks=clicks, **ALL_TEST)
+    test = corpus.impressions("test")
+    histories = [test.history[k].tolist() for k in test.history_of]
+    assert histories == [[], [], [0], [0, 2], [0, 2]]
+    spoken = corpus.history_language("test")
+    assert spoken is not None
+    languages = [corpus.languages[k] for k in spoken]
+    rows = test.history.values.tolist()
+    assert dict(zip(rows, languages, strict=True)) == {0: "deu", 2: "fin"}
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [("{}.csv", _csv), ("{}.tsv", lambda rows: _csv(rows, "\t")), ("{}.jsonl", _jsonl),
+     ("{}.ndjson", _jsonl), ("{}.parquet", _parquet), ("{}.csv.gz", _csv),
+     ("{}.jsonl.zip!{}.jsonl", _jsonl), ("{}.parquet.gz", _parquet)],
+)  # fmt: skip
+def test_every_format_gives_the_same_corpus(tmp_path: Path, name: str, write: Any) -> None:
+    expected, _ = _prepare(tmp_path)
+    names = {kind: name.replace("{}", kind) for kind in ("articles", "clicks")}
+    files = {names["articles"]: write(ARTICLES), names["clicks"]: write(CLICKS)}
+    raw.put(tmp_path / "raw", files)
+    paths = [tmp_path / "raw" / names[kind].split("!")[0] for kind in ("articles", "clicks")]
+    found, _ = prepare_articles(*paths, tmp_path / "other")
+    assert found.fingerprint == expected.fingerprint
+
+
+def test_times_are_read_in_every_stated_form(tmp_path: Path) -> None:
+    moment = 1_767_600_000  # 2026-01-05T08:00:00Z, from `date -u -d @1767600000`
+    forms = ["2026-01-05T08:00:00", "2026-01-05 08:00:00Z", "2026-01-05T10:00:00+02:00",
+             "2026-01-05T08:00:00.999", str(moment), str(moment * 1000), f"{moment}.5"]  # fmt: skip
+    clicks = [{"user": f"u{k}", "article": "a1", "time": form} for k, form in enumerate(forms)]
+    corpus, _ = _prepare(tmp_path, clicks=clicks, **ALL_TEST)
+    assert set(corpus.impressions("test").time.astype(str)) == {"2026-01-05T08:00:00"}
+
+
+def test_parquet_keeps_typed_times_numbers_and_lists(tmp_path: Path) -> None:
+    times = pa.array([1_767_600_000_123] * 2, pa.timestamp("ms", tz="Europe/Oslo"))
+    table = pa.table(
+        {
+            "user": pa.array([7, 8]),
+            "article": pa.array([["a1"], []], pa.list_(pa.string())),
+            "time": times,
+            "shown": pa.array([["a1", "b1"], ["b1", "b2"]]),
+        }
+    )
+    raw.put(tmp_path, {"articles.csv": _csv(ARTICLES)})
+    pq.write_table(table, tmp_path / "clicks.parquet")
+    corpus, _ = prepare_articles(
+        tmp_path / "articles.csv", tmp_path / "clicks.parquet", tmp_path / "out"
+    )
+    assert corpus.users.tolist() == ["7", "8"]
+    parts = [corpus.impressions(split) for split in corpus.splits]
+    assert {str(t) for part in parts for t in part.time} == {"2026-01-05T08:00:00"}
+    assert [part.candidates.values.tolist() for part in parts] == [[0, 2, 2, 3]]
+    assert parts[0].clicked is not None
+    assert parts[0].clicked.tolist() == [True, False, False, False]
+
+
+@pytest.mark.parametrize("separator", [" ", "|", " | "])
+def test_visits_with_what_was_shown(tmp_path: Path, separator: str) -> None:
+    clicks = [
+        {"user": "u1", "article": "b1", "time": "2026-01-05", "impression": "i9",
+         "shown": separator.join(["a1", "b1", "b2"])},
+        # A second click of the same list, and one that the list does not name.
+        {"user": "u1", "article": "a2", "time": "2026-01-05T00:00:09", "impression": "i9",
+         "shown": ""},
+    ]  # fmt: skip
+    corpus, _ = _prepare(tmp_path, clicks=clicks, **ALL_TEST)
+    test = corpus.impressions("test")
+    assert test.ids.tolist() == ["i9"]
+    assert test.time.astype(str).tolist() == ["2026-01-05T00:00:00"]
+    assert test.candidates[0].tolist() == [0, 2, 3, 1]
+    assert test.clicked is not None
+    assert test.clicked.tolist() == [False, True, False, True]
+
+
+@pytest.mark.parametrize("impression", [True, False])
+def test_one_row_a_shown_article(tmp_path: Path, impression: bool) -> None:
+    clicks: Rows = [
+        {"user": "u1", "article": name, "time": "2026-01-05", "clicked": clicked}
+        for name, clicked in (("a1", "0"), ("b1", "1"), ("b2", "False"))
+    ]
+    clicks.append({"user": "u2", "article": "a1", "time": "2026-01-05", "clicked": "true"})
+    if impression:
+        clicks = [{"impression": "x" + row["user"], **row} for row in clicks]
+    corpus, _ = _prepare(tmp_path, clicks=clicks, **ALL_TEST)
+    test = corpus.impressions("test")
+    assert [list(c) for c in test.candidates] == [[0, 2, 3], [0]]
+    assert test.clicked is not None
+    assert test.clicked.tolist() == [False, True, False, True]
+
+
+def test_splits_lie_at_the_quantiles_of_the_clicks_and_are_recorded(tmp_path: Path) -> None:
+    clicks = [
+        {"user": f"u{k}", "article": "a1", "time": str(1_767_600_000 + k * 60)} for k in range(100)
+    ]
+    corpus, report = _prepare(tmp_path, clicks=clicks)
+    assert {split.name: split.impressions for split in report.splits} == {
+        "train": 80, "valid": 10, "test": 10,
+    }  # fmt: skip
+    assert corpus.info["valid_from"] == str(corpus.impressions("train").time.max() + 12)
+    _, report = _prepare(
+        tmp_path,
+        clicks=clicks,
+        valid_from=np.datetime64(1_767_600_000 + 60, "s"),
+        test_from=np.datetime64(1_767_600_000 + 180, "s"),
+    )
+    assert [split.impressions for split in report.splits] == [1, 2, 97]
+    with pytest.raises(ConfigError, match=r"valid-from .* lies after test-from"):
+        _prepare(
+            tmp_path,
+            valid_from=np.datetime64("2026-01-05", "s"),
+            test_from=np.datetime64("2026-01-04", "s"),
+        )
+
+
+def test_histories_hold_the_newest_clicks_up_to_the_limit(tmp_path: Path) -> None:
+    clicks = [{"user": "u", "article": ARTICLES[k % 4]["id"], "time": str(1_767_600_000 + k)}
+              for k in range(8)]  # fmt: skip
+    corpus, _ = _prepare(tmp_path, clicks=clicks, max_history=3, **ALL_TEST)
+    test = corpus.impressions("test")
+    assert [test.history[k].tolist() for k in test.history_of[:6]] == [
+        [], [0], [0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 0],
+    ]  # fmt: skip
+
+
+def _many(n_articles: int, n_clicks: int) -> tuple[Rows, Rows]:
+    rng = np.random.default_rng(7)
+    languages = ["deu", "fin"]
+    articles = [
+        {"id": f"n{k}", "language": languages[k % 2], "title": f"t{k}",
+         "published": str(1_767_600_000 + 3600 * k)}
+        for k in range(n_articles)
+    ]  # fmt: skip
+    clicks = [
+        {"user": f"u{rng.integers(5)}", "article": f"n{rng.integers(n_articles)}",
+         "time": str(1_767_600_000 + 3600 * int(rng.integers(n_articles, 2 * n_articles)))}
+        for _ in range(n_clicks)
+    ]  # fmt: skip
+    return articles, clicks
+
+
+def test_negatives_are_recent_unclicked_and_of_the_language_of_the_click(tmp_path: Path) -> None:
+    articles, clicks = _many(200, 60)
+    options = {"negatives": 5, "negatives_days": 3.0, **ALL_TEST}
+    corpus, report = _prepare(tmp_path, articles, clicks, **options)
+    test = corpus.impressions("test")
+    assert test.clicked is not None
+    by_user: dict[int, set[int]] = {}
+    for k in range(len(test)):
+        at = slice(test.candidates.offsets[k], test.candidates.offsets[k + 1])
+        by_user.setdefault(int(test.user[k]), set()).update(
+            test.candidates.values[at][test.clicked[at]].tolist()
+        )
+    places = []
+    for k in range(len(test)):
+        at = slice(test.candidates.offsets[k], test.candidates.offsets[k + 1])
+        rows, clicked = test.candidates.values[at], test.clicked[at]
+        assert clicked.sum() == 1
+        assert len(set(rows.tolist())) == len(rows) <= 6
+        places.append(int(np.argmax(clicked)) if len(rows) == 6 else -1)
+        negatives = rows[~clicked]
+        assert not set(negatives.tolist()) & by_user[int(test.user[k])]
+        age = test.time[k] - corpus.news.published[negatives]
+        assert (age >= np.timedelta64(0)).all()
+        assert (age < np.timedelta64(3, "D")).all()
+        assert len(set((rows % 2).tolist())) == 1
+    assert len({place for place in places if place >= 0}) > 2
+    assert corpus.info["negatives"] == {"synthetic": 5, "days": 3.0, "seed": 42}
+    assert any("candidates are synthetic: 5" in note for note in report.notes)
+    again, _ = _prepare(tmp_path, articles, clicks, **options)
+    assert again.fingerprint == corpus.fingerprint
+    other, _ = _prepare(tmp_path, articles, clicks, **options, seed=1)
+    assert other.fingerprint != corpus.fingerprint
+
+
+def test_visits_that_tell_what_was_shown_get_no_negatives(tmp_path: Path) -> None:
+    clicks = [{"user": "u1", "article": "a1", "time": "2026-01-05", "shown": "a1 b1"}]
+    corpus, _ = _prepare(tmp_path, clicks=clicks, negatives=3, **ALL_TEST)
+    assert corpus.impressions("test").candidates[0].tolist() == [0, 2]
+
+
+def test_columns_may_be_renamed(tmp_path: Path) -> None:
+    articles = [{"nid": a["id"], "lang": a["language"], "headline": a["title"]} for a in ARTICLES]
+    clicks = [{"uid": c["user"], "nid": c["article"], "Time": c["time"]} for c in CLICKS]
+    columns = "id=nid, language=lang,title=headline,user=uid,article=nid"
+    corpus, _ = _prepare(tmp_path, articles, clicks, columns=columns)
+    assert corpus.news.ids.tolist() == ["a1", "a2", "b1", "b2"]
+    with pytest.raises(ConfigError, match=r"no column 'titel'; known: .* Nearest: 'title'"):
+        _prepare(tmp_path, articles, clicks, columns="titel=headline")
+    with pytest.raises(ConfigError, match="'id', expected OURS=THEIRS"):
+        _prepare(tmp_path, articles, clicks, columns="id")
+
+
+def test_clicks_on_unknown_articles_are_dropped_counted_and_fatal_past_the_limit(
+    tmp_path: Path,
+) -> None:
+    clicks = [
+        *CLICKS,
+        {"user": "u3", "article": "zz", "time": "2026-01-05"},
+        {"user": "u1", "article": "b1", "time": "2026-01-06"},
+    ]
+    corpus, report = _prepare(tmp_path, clicks=clicks)
+    assert list(report.dropped.values()) == [1, 1, 1]
+    assert corpus.users.tolist() == ["u1", "u2"]
+    with pytest.raises(DataError, match=r"clicks\.csv: 1 of 4 ids \(25\.0%\).*'zz'"):
+        _prepare(tmp_path, clicks=clicks, max_missing=0.2)
+    with pytest.raises(DataError, match="no click on any of the 4 articles"):
+        _prepare(tmp_path, clicks=clicks[4:5], max_missing=1.0)
+
+
+def _with(rows: Rows, k: int, **changes: str) -> Rows:
+    return [{**row, **changes} if i == k else row for i, row in enumerate(rows)]
+
+
+def _without(rows: Rows, column: str, name: str = "") -> Rows:
+    return [{(name if k == column else k): v for k, v in row.items() if name or k != column}
+            for row in rows]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("articles", "clicks", "message"),
+    [
+        # The abstract of b1 spans two lines: the next record starts on line 6.
+        (_with(ARTICLES, 3, language="xx-yy-zz"), CLICKS,
+         "articles.csv:6: unknown language 'xx-yy-zz', expected an ISO 639-3 code; nearest known"),
+        (_with(ARTICLES, 1, published="yesterday"), CLICKS,
+         "articles.csv:3: unknown time 'yesterday' in 'published', expected 2026-"),
+        (_with(ARTICLES, 1, id="a1", language="deu"), CLICKS,
+         "articles.csv:3: id 'a1' again with another text in deu: 'A train', before 'Ein Zug'"),
+        (_with(ARTICLES, 1, id="a1"), CLICKS,
+         "articles.csv:3: id 'a1' again in eng, before in deu"),
+        (_with(ARTICLES, 0, id=" "), CLICKS, "articles.csv:2: empty id"),
+        (_without(ARTICLES, "title", "titel"), CLICKS,
+         "no column 'title' among 'id', 'language', 'titel', 'abstract'"),
+        (_without(ARTICLES, "title", "titel"), CLICKS, "--columns title=titel"),
+        (_without(ARTICLES, "language"), CLICKS, "no column 'language' among"),
+        (ARTICLES, _without(CLICKS, "user"), "clicks.csv: no column 'user'"),
+        (ARTICLES, _with(CLICKS, 2, time="13/45/2026"), "clicks.csv:4: unknown time '13/45/2026'"),
+        (ARTICLES, _with(CLICKS, 2, user=""), "clicks.csv:4: empty user"),
+        (ARTICLES, _with(CLICKS, 2, article=""), "clicks.csv:4: empty article"),
+        (ARTICLES, [{**row, "clicked": "2"} for row in CLICKS], "clicks.csv:2: clicked is '2'"),
+        (ARTICLES, [{**row, "impression": "i"} for row in CLICKS],
+         "clicks.csv:3: impression 'i' of reader 'u2', before of 'u1'"),
+    ],
+)  # fmt: skip
+def test_bad_rows_are_named_and_nothing_is_left_behind(
+    tmp_path: Path, articles: Rows, clicks: Rows, message: str
+) -> None:
+    with pytest.raises(DataError) as caught:
+        _prepare(tmp_path, articles, clicks)
+    assert message in str(caught.value)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["articles.csv", "clicks.csv"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "", "a.csv: empty file"),
+        ("a.csv", "id,language,title\n", "a.csv: no rows"),
+        ("a.csv", "id,language,title\na,deu\n", "a.csv:2: 2 columns, expected 3"),
+        ("a.csv", 'id,language,title\na,deu,"open\n', "a.csv:2: "),
+        ("a.csv", "id,language,title\na,deu,\udce9".encode("utf-8", "surrogateescape"),
+         "a.csv:2: bytes b'\\xe9"),
+        ("a.jsonl", '{"id": "a"\n', "a.jsonl:1: not JSON"),
+        ("a.jsonl", '{"id": "a", "language": "deu", "title": "x"}\n[1]\n', "a.jsonl:2: list"),
+        ("a.parquet", "PAR1", "a.parquet: not a Parquet file"),
+        ("a.xlsx", "x", ".xlsx, expected .csv, .tsv, .jsonl"),
+        ("a.zip!../a.csv", "x", "member '../a.csv' leaves the folder"),
+        ("a.csv.gz", "", "a.csv.gz: empty file"),
+    ],
+)  # fmt: skip
+def test_bad_files_are_named(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
+    raw.put(tmp_path, {name: content, "clicks.csv": _csv(CLICKS)})
+    with pytest.raises(DataError) as caught:
+        prepare_articles(tmp_path / name.split("!")[0], tmp_path / "clicks.csv", tmp_path / "out")
+    assert message in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    raw.put(tmp_path, {"articles.csv": _csv(ARTICLES)})
+    with pytest.raises(DataError, match=r"clicks\.csv: no such file"):
+        prepare_articles(tmp_path / "articles.csv", tmp_path / "clicks.csv", tmp_path / "out")
+
+
+def test_unknown_options_are_refused() -> None:
+    for bad in ({"negatives": -1}, {"max_history": 0}, {"negatives_days": 0.0}, {"max_missing": 2}):
+        with pytest.raises(ConfigError, match="expected"):
+            ArticleOptions(**bad)  # type: ignore[arg-type]
+
+
+_log = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 6)), min_size=1)
+
+
+@given(_log, st.integers(1, 4))
+@settings(deadline=None, max_examples=30)
+def test_histories_equal_those_gathered_by_hand(
+    tmp_path_factory: pytest.TempPathFactory, log: Sequence[tuple[int, int, int]], limit: int
+) -> None:
+    clicks = [{"user": f"u{u}", "article": ARTICLES[a]["id"], "time": str(1_767_600_000 + t)}
+              for u, a, t in log]  # fmt: skip
+    corpus, _ = _prepare(
+        tmp_path_factory.mktemp("own"), clicks=clicks, max_history=limit, **ALL_TEST
+    )
+    test = corpus.impressions("test")
+    in_time = sorted(log, key=lambda click: click[2])
+    assert len(test) == len(log)
+    for k, (user, article, time) in enumerate(in_time):
+        before = [a for u, a, t in in_time if u == user and t < time]
+        assert test.history[int(test.history_of[k])].tolist() == before[-limit:]
+        assert test.candidates[k].tolist() == [article]
