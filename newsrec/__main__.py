@@ -1,6 +1,6 @@
 """`python -m newsrec`."""
 
-from newsrec.cli import main
+from newsrec.cli.app import main
 
 if __name__ == "__main__":
     main()

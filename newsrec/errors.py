@@ -1,10 +1,10 @@
-"""Every error newsrec raises on purpose: it says where, what was found, what was expected, what to do."""
+"""Every error raised on purpose: it says where, what was found, what was expected, what to do."""
 
 from __future__ import annotations
 
 
 class NewsrecError(Exception):
-    """Base of all errors meant for the reader; the CLI prints them in one line, without a traceback.
+    """Base of all errors meant for the reader; the CLI prints one line, without a traceback.
 
     ``exit_code`` is what the command line returns: 2 for usage, 3 for data.
     """

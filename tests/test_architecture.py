@@ -17,7 +17,7 @@ LAYER = {
     **dict.fromkeys(("errors", "types", "protocols", "languages", "files"), 0),
     **dict.fromkeys(STAGES, 1),
     **dict.fromkeys(("config", "build", "track"), 2),
-    **dict.fromkeys(("pipeline", "mini"), 3),
+    **dict.fromkeys(("pipeline", "mini", "mini_card"), 3),
     **dict.fromkeys(("serve", "cli", "__main__"), 4),
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -95,7 +95,7 @@ def loaded_by(*arguments: str) -> set[str]:
     """Top-level modules in memory after a command of newsrec ran in a fresh process."""
     code = (
         "import sys\n"
-        "from newsrec.cli import main\n"
+        "from newsrec.cli.app import main\n"
         "sys.argv = ['newsrec', *sys.argv[1:]]\n"
         "try:\n    main()\n"
         "except SystemExit as stop:\n    assert not stop.code, stop.code\n"

@@ -17,9 +17,9 @@ class Impressions:
 
     ``ids (n,) str``; ``user (n,) int32``; ``time (n,) datetime64[s]``; ``history``: `Ragged` of
     news rows, each distinct history once, oldest first, and ``history_of (n,) int32`` says which
-    one is an impression's; ``candidates``: `Ragged` of ``n`` lists of news rows; ``clicked (nnz,) bool``
-    aligned with ``candidates.values``, or None for an unlabelled split. Scores are ``(nnz,)
-    float32`` with the same alignment.
+    one is an impression's; ``candidates``: `Ragged` of ``n`` lists of news rows; ``clicked
+    (nnz,) bool`` aligned with ``candidates.values``, or None for an unlabelled split. Scores are
+    ``(nnz,) float32`` with the same alignment.
     """
 
     ids: NDArray[np.str_]

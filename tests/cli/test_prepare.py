@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from newsrec.cli import app
+from newsrec.cli.app import app
 from newsrec.corpus import Corpus
 from newsrec.errors import DataError, NewsrecError
 from tests.corpus import raw
@@ -137,7 +137,7 @@ def test_a_kill_leaves_the_old_corpus(tmp_path: Path) -> None:
     _run("prepare", "mind", source, "--out", tmp_path / "c")
     before = Corpus.open(tmp_path / "c").fingerprint
     code = (
-        "import os, sys; import newsrec.corpus.folder as f; from newsrec.cli import main;"
+        "import os, sys; import newsrec.corpus.folder as f; from newsrec.cli.app import main;"
         "f.write_split = lambda *a: os.kill(os.getpid(), 9);"
         "sys.argv = ['newsrec', 'prepare', 'mind', *sys.argv[1:]]; main()"
     )

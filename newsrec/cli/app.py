@@ -1,0 +1,53 @@
+"""The commands joined, and how their errors reach the reader."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from newsrec.cli import encode, evaluate, prepare, recommend
+from newsrec.errors import NewsrecError
+
+app = typer.Typer(
+    name="newsrec",
+    help="Cross-lingual news recommendation without training.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.add_typer(prepare.app, name="prepare")
+app.command("encode")(encode.encode)
+app.command("recommend")(recommend.recommend)
+app.command("evaluate")(evaluate.evaluate)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from newsrec import __version__
+
+        typer.echo(f"newsrec {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
+    ),
+) -> None:
+    """Cross-lingual news recommendation without training."""
+
+
+def main() -> None:
+    """Run; errors meant for the reader end in one line on stderr and their exit code."""
+    try:
+        app()
+    except NewsrecError as error:
+        typer.echo(f"newsrec: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(1)

@@ -1,0 +1,69 @@
+"""`newsrec evaluate`: how good systems are, per language, with intervals and paired tests."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Protocol(StrEnum):
+    """Whose rules for histories and metrics hold."""
+
+    newsrec = "newsrec"
+    newsreclib = "newsreclib"
+
+
+def evaluate(
+    corpus: Annotated[
+        Path | None,
+        typer.Option(envvar="NEWSREC_CORPUS", help="Prepared corpus; default: bundled sample."),
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="Preset, model or folder; several: mini,nase. [mini]")
+    ] = None,
+    ranker: Annotated[
+        str | None,
+        typer.Option(help="With options: fusion,fusion:centre=none,tfidf. [fusion]"),
+    ] = None,
+    langs: Annotated[
+        str | None, typer.Option(help="Shelves: eng,fin; mixed: eng+fin. [all of the corpus]")
+    ] = None,
+    history_lang: Annotated[
+        str | None, typer.Option(help="Language of histories, or own: as read. [the shelf's]")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Split of the corpus. [test]")] = None,
+    protocol: Annotated[
+        Protocol | None, typer.Option(help="newsreclib: oldest 50 clicks, no cold readers.")
+    ] = None,
+    complete_only: Annotated[
+        bool | None, typer.Option("--complete-only", help="Only lists that have text throughout.")
+    ] = None,
+    metrics: Annotated[
+        str | None, typer.Option(help="Sets or names. [accuracy,diversity,radio]")
+    ] = None,
+    seeds: Annotated[str | None, typer.Option(help="Several: 42,43,44. [42]")] = None,
+    json: Annotated[Path | None, typer.Option(help="Also write the results here.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the report. [data/runs/…]")] = None,
+    submission: Annotated[
+        Path | None, typer.Option(help="Write MIND's prediction.zip; needs no labels.")
+    ] = None,
+    tracking_uri: Annotated[
+        str | None, typer.Option(help="MLflow. [sqlite:///data/runs/mlflow.db]")
+    ] = None,
+    no_track: Annotated[bool, typer.Option("--no-track", help="Record nothing in MLflow.")] = False,
+    config: Annotated[
+        Path | None, typer.Option(help="YAML; options given here win over it.")
+    ] = None,
+) -> None:
+    """Measure systems (encoders × rankers) on languages of one split."""
+    from newsrec.cli.evaluation import Wanted, run
+
+    given = {
+        "corpus": corpus, "encoders": encoder, "rankers": ranker, "langs": langs,
+        "history_lang": history_lang, "split": split, "protocol": protocol,
+        "complete_only": complete_only, "metrics": metrics, "seeds": seeds,
+    }  # fmt: skip
+    run(Wanted(given, config, json, out, submission, tracking_uri, no_track))

@@ -1,0 +1,227 @@
+"""Systems on a corpus: everything that the languages of one experiment share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsrec import build
+from newsrec.config import EncoderConfig, ExperimentConfig, RankerConfig
+from newsrec.corpus import Corpus
+from newsrec.evaluate.metrics import TIE_RULE
+from newsrec.evaluate.report import EvalReport
+from newsrec.evaluate.results import NO_ENCODER
+from newsrec.evaluate.run import Shown, evaluate, expand
+from newsrec.languages import canonical
+from newsrec.pipeline.features import make_features
+from newsrec.pipeline.open import open_corpus
+from newsrec.pipeline.origin import provenance
+from newsrec.pipeline.scene import Scene, make_scene
+from newsrec.pipeline.traits import load_traits
+from newsrec.protocols import Encoder
+from newsrec.rank.clicks import ClickLog, first_shown
+from newsrec.rank.table import Given
+from newsrec.types import Embeddings, Features, Provenance
+
+if TYPE_CHECKING:
+    from newsrec.encode import EmbeddingStore
+
+Scores = NDArray[np.float32]
+OnProgress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class System:
+    """An encoder (None for rankers that use no vectors) and a ranker."""
+
+    encoder: EncoderConfig | None
+    ranker: RankerConfig
+
+    @property
+    def labels(self) -> dict[str, str]:
+        name = self.encoder.label if self.encoder is not None else NO_ENCODER
+        return {"encoder": name, "ranker": self.ranker.label}
+
+
+@dataclass
+class Bench:
+    """What the languages of one experiment share; opened or computed when first used."""
+
+    config: ExperimentConfig
+    store: EmbeddingStore | None = None
+    on_progress: OnProgress | None = None
+    encoders: dict[str, Encoder] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.systems = list(_systems(self.config))
+        self.metrics = expand(
+            (*self.config.metrics, *(["newsreclib"] * (self.config.protocol == "newsreclib")))
+        )
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        return open_corpus(None if self.config.corpus is None else Path(self.config.corpus))
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """Shelves in ISO 639-3, each once; the corpus's where the config names none."""
+        named = self.config.langs or self.corpus.languages
+        codes = ["+".join(canonical(part, "--langs") for part in x.split("+")) for x in named]
+        return tuple(dict.fromkeys(codes))
+
+    @cached_property
+    def traits(self) -> Mapping[str, object]:
+        return {} if self.config.traits is None else load_traits(Path(self.config.traits))
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """Labels of rankers that are references."""
+        return tuple(s.labels["ranker"] for s in self.systems if s.ranker.name in build.BASELINES)
+
+    @cached_property
+    def log(self) -> tuple[ClickLog, NDArray[np.datetime64]]:
+        """Clicks that popularity may count, and when each article was first shown."""
+        others = [split for split in self.corpus.splits if split != self.config.split]
+        splits = [self.corpus.impressions(split) for split in others]
+        if self.config.clicks == "before":
+            splits.append(self.corpus.impressions(self.config.split))
+        first = first_shown(
+            len(self.corpus.news), *map(self.corpus.impressions, self.corpus.splits)
+        )
+        return ClickLog.of(*(part for part in splits if part.clicked is not None)), first
+
+    def evaluate(self, language: str) -> Iterator[EvalReport]:
+        """One report per system and seed on one shelf."""
+        scene = make_scene(self.corpus, self.config, language)
+        vectors = self._distance_vectors(scene)
+        for system in self.systems:
+            scores: Scores | None = None
+            for seed in self.config.seeds:
+                if scores is None or "seed" in build.check(system.ranker).given:
+                    scores = self.score(system, scene, seed)
+                yield self._report(system, scene, seed, scores, vectors)
+
+    def score(self, system: System, scene: Scene, seed: int) -> Scores:
+        """``(nnz,)`` scores of one system."""
+        recipe = build.check(system.ranker)
+        get = None if system.encoder is None else self._getter(system.encoder)
+        features = self._features(scene, get)
+        text = build.reads_text(recipe)
+        clicks, first_seen = self.log if text or recipe.given else (None, None)
+        given = Given(
+            seed=seed,
+            clicks=clicks,
+            first_seen=first_seen,
+            texts=scene.shelf.texts(self.corpus) if "texts" in recipe.needs else None,
+            history_texts=scene.history.texts(self.corpus) if "texts" in recipe.needs else None,
+        )
+        options = {
+            "view": self.config.view,
+            "history_language": None if scene.history.whole else scene.history.of,
+            "shelf_language": None if scene.shelf.whole else scene.shelf.of,
+            **({"history_limit": None} if self.config.protocol == "newsreclib" else {}),
+        }
+        ranker = build.ranker(system.ranker, given, options)
+        return ranker.score(scene.readable if text else scene.impressions, features)
+
+    def origin(self, encoder: Mapping[str, object], seed: int) -> Provenance:
+        """Provenance of one run."""
+        return provenance(
+            self.config.model_dump(mode="json"),
+            self.config.hash,
+            self.corpus.fingerprint,
+            encoder,
+            self.config.protocol,
+            seed,
+        )
+
+    def provenance(self, status: str) -> dict[str, object]:
+        """Provenance of the whole; ``status``: running or finished."""
+        encoders = {name: asdict(found.spec) for name, found in self.encoders.items()}
+        return self.origin(encoders, self.config.seeds[0]).to_dict() | {
+            "status": status,
+            "corpus_name": self.corpus.name,
+            "split": self.config.split,
+            "seeds": list(self.config.seeds),
+            "ties": TIE_RULE,
+        }
+
+    def encoder(self, label: str) -> Encoder:
+        """The encoder of that label, loaded once."""
+        if label not in self.encoders:
+            config = next(x for x in self.config.encoders if x.label == label)
+            self.encoders[label] = build.encoder(config)
+        return self.encoders[label]
+
+    def _getter(self, config: EncoderConfig) -> Callable[[str], Embeddings]:
+        from newsrec.encode import EmbeddingStore
+
+        encoder, corpus = self.encoder(config.label), self.corpus
+        store = EmbeddingStore() if self.store is None else self.store
+
+        def get(language: str) -> Embeddings:
+            return store.get(
+                encoder, corpus.texts(language), self.config.view, corpus.fingerprint,
+                on_progress=self.on_progress,
+            )  # fmt: skip
+
+        return get
+
+    def _features(self, scene: Scene, get: Callable[[str], Embeddings] | None) -> Features:
+        return make_features(
+            self.corpus.news, self.config.view, scene.shelf, scene.history, scene.history_rows, get
+        )
+
+    def _distance_vectors(self, scene: Scene) -> NDArray[np.floating] | None:
+        """Shelf vectors of the first encoder: distances of all systems are in one space."""
+        first = next((s.encoder for s in self.systems if s.encoder is not None), None)
+        wanted = any(name.startswith("intra_list_distance") for name in self.metrics)
+        if first is None or not wanted:
+            return None
+        return scene.shelf.vectors(self._getter(first)).vectors
+
+    def _report(
+        self, system: System, scene: Scene, seed: int, scores: Scores,
+        vectors: NDArray[np.floating] | None,
+    ) -> EvalReport:  # fmt: skip
+        mixed = not scene.shelf.whole
+        shown = Shown(
+            impressions=scene.impressions,
+            rows=scene.rows,
+            news=self.corpus.news,
+            vectors=vectors,
+            language=scene.shelf.of if mixed else None,
+            languages=scene.shelf.languages if mixed else (),
+            traits=self.traits,
+            groups=scene.groups,
+            counts=scene.counts,
+        )
+        encoder = {} if system.encoder is None else asdict(self.encoder(system.encoder.label).spec)
+        labels = {
+            "language": scene.language,
+            **system.labels,
+            "split": self.config.split,
+            "history_language": scene.history_language,
+        }
+        metrics = (*self.metrics, *(["exposure"] if mixed else []))
+        rng = np.random.default_rng(seed)
+        return evaluate(scores, shown, self.origin(encoder, seed), rng, metrics, labels)
+
+
+def _systems(config: ExperimentConfig) -> Iterator[System]:
+    """Encoders × rankers; a ranker that uses no vectors comes once."""
+    seen = set()
+    for encoder in config.encoders:
+        for ranker in config.rankers:
+            used = encoder if build.check(ranker).vectors else None
+            system = System(used, ranker)
+            key = tuple(system.labels.values())
+            if key not in seen:
+                seen.add(key)
+                yield system

@@ -1,0 +1,109 @@
+"""How good are these systems on these languages: the story of an evaluation, top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from newsrec.config import ExperimentConfig
+from newsrec.errors import DataError, NewsrecError
+from newsrec.evaluate.contrasts import contrasts
+from newsrec.evaluate.report import EvalReport
+from newsrec.evaluate.results import Results
+from newsrec.pipeline.bench import Bench, OnProgress
+from newsrec.pipeline.report_files import write_figures, write_report, write_values
+from newsrec.pipeline.scene import labelled
+from newsrec.protocols import Encoder
+from newsrec.track import MlflowTracker, NoTracker
+
+if TYPE_CHECKING:
+    from newsrec.encode import EmbeddingStore
+
+
+def experiment(
+    config: ExperimentConfig,
+    *,
+    folder: Path | None = None,
+    tracker: MlflowTracker | NoTracker | None = None,
+    store: EmbeddingStore | None = None,
+    encoders: Mapping[str, Encoder] | None = None,
+    on_progress: OnProgress | None = None,
+    on_language: Callable[[str, int, int], None] | None = None,
+) -> Results:
+    """Evaluate every system on every language; files go to ``folder`` (None: nowhere).
+
+    ``encoders``: objects for encoders of the config by name; the others are loaded.
+
+    ``on_language(code, i, n)`` is told before language ``i`` of ``n``.
+
+    A language that fails is in ``Results.failed`` and costs the others nothing; `DataError` when
+    all do. An error or an interrupt leaves the report of what was finished in ``folder``.
+    """
+    bench = Bench(config, store, on_progress, dict(encoders or {}))
+    tracker = NoTracker() if tracker is None else tracker
+    # What is wrong with the request is said before anything slow begins.
+    languages = bench.languages
+    labelled(bench.corpus, config.split)
+    for encoder in dict.fromkeys(s.encoder.label for s in bench.systems if s.encoder is not None):
+        bench.encoder(encoder)
+    results = Results(provenance=bench.provenance("running"))
+    try:
+        for i, language in enumerate(languages):
+            if on_language is not None:
+                on_language(language, i + 1, len(languages))
+            results = _with_language(results, bench, language, tracker, folder)
+        results = _finished(results, bench)
+    except BaseException as error:
+        if folder is not None and results.reports:
+            stopped = bench.provenance(f"stopped by {type(error).__name__}")
+            write_report(replace(results, provenance=stopped), config, folder)
+        raise
+    if folder is not None:
+        write_report(results, config, folder)
+        write_figures(results, folder)
+        tracker.finish(results, folder)
+    return results
+
+
+def _with_language(
+    results: Results,
+    bench: Bench,
+    language: str,
+    tracker: MlflowTracker | NoTracker,
+    folder: Path | None,
+) -> Results:
+    """The results with one more language, or with its failure; written at once."""
+    runs: list[EvalReport] = []
+    try:
+        for run in bench.evaluate(language):
+            runs.append(run)
+            tracker.log(run)
+            if folder is not None:
+                write_values(run, folder)
+    except NewsrecError as error:
+        if len(bench.languages) == 1:
+            raise
+        results = replace(results, failed=(*results.failed, (language, str(error))))
+    results = results.extended(runs, bench.config.by_reader)
+    if folder is not None:
+        write_report(results, bench.config, folder)
+    return results
+
+
+def _finished(results: Results, bench: Bench) -> Results:
+    """The results with their paired tests; `DataError` when nothing could be evaluated."""
+    if not results.reports:
+        raise DataError("; ".join(dict.fromkeys(why for _, why in results.failed)))
+    config = bench.config
+    tests = contrasts(
+        results.reports,
+        np.random.default_rng(config.seeds[0]),
+        baselines=bench.baselines,
+        test=config.test,
+        by_reader=config.by_reader,
+    )
+    return replace(results, tests=tuple(tests), provenance=bench.provenance("finished"))

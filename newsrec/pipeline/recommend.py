@@ -1,0 +1,151 @@
+"""A front page for one reader: the story of newsrec, top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from newsrec.corpus import Corpus
+from newsrec.corpus.readers import reading
+from newsrec.encode import EmbeddingStore
+from newsrec.pipeline.history import History, history
+from newsrec.pipeline.request import Request
+from newsrec.pipeline.shelf import Rows, last_moment, on_offer
+from newsrec.pipeline.vectors import Vectors
+from newsrec.protocols import Encoder
+from newsrec.rank.clicks import ClickLog, first_shown
+from newsrec.rank.cold import ColdStart
+from newsrec.rank.mixed import MixedList, merge
+from newsrec.rank.reasons import reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """The history article that contributes most to a score, and its ``share`` in (0, 1]."""
+
+    id: str
+    language: str
+    title: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One recommendation; ``because`` is None where nothing that was read speaks for it."""
+
+    rank: int
+    id: str
+    language: str
+    title: str
+    score: float
+    because: Because | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendations:
+    """A list for ``user`` from the shelf of ``language``; ``fallback`` says why it is not
+    personal, None when it is."""
+
+    user: str
+    language: str
+    fallback: str | None
+    items: tuple[Item, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """``{user, language, fallback, items: [{rank, id, language, title, score, because}]}``."""
+        return {**asdict(self), "items": [asdict(item) for item in self.items]}
+
+
+def recommend(
+    corpus: Corpus,
+    request: Request,
+    *,
+    encoder: Encoder | str = "mini",
+    store: EmbeddingStore | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Recommendations:
+    """Rank the whole shelf for one reader by late fusion, each story once, with reasons.
+
+    A reader without history, or unknown, gets what is fresh and popular, spread over categories
+    (`newsrec.rank.cold`). Raises `ConfigError` for a language that the corpus does not have.
+    """
+    now = last_moment(corpus) if request.as_of is None else request.as_of
+    read = reading(corpus, request.user, now)
+    offer = on_offer(corpus, request, read, now)
+    # Shelves of several languages are comparable only without each language's own mean.
+    centre = request.centre or ("language" if len(request.languages) > 1 else "spec")
+    vectors = Vectors(corpus, encoder, store, centre=centre, on_progress=on_progress)
+    past = history(corpus, vectors, request, read)
+    if past is None:
+        return _fallback(corpus, request, offer, now, known=read is not None)
+    query = past.vectors.mean(0)
+    found = {
+        language: vectors.shelf(language, rows).top(query, request.k)
+        for language, rows in offer.items()
+    }
+    best = merge(found, request.k, corpus.news.story)
+    because = _because(corpus, vectors, best, past)
+    return _list(corpus, request, best, because, fallback=None)
+
+
+def _fallback(
+    corpus: Corpus, request: Request, offer: dict[str, Rows], now: np.datetime64, *, known: bool
+) -> Recommendations:
+    """Fresh and popular, spread over categories; the score is the heat."""
+    splits = [corpus.impressions(split) for split in corpus.splits]
+    labelled = [split for split in splits if split.clicked is not None]
+    cold = ColdStart(ClickLog.of(*labelled), first_shown(len(corpus.news), *labelled))
+    rows = np.unique(np.concatenate(list(offer.values())))
+    moment = np.asarray(now)
+    rows = rows[cold.order(corpus.news, rows, moment)]
+    # The place in that order is what ranks; the heat is what is reported.
+    places = -np.arange(len(rows), dtype=np.float32)
+    lists = {
+        language: (rows[here], places[here])
+        for language, shelf in offer.items()
+        for here in [np.isin(rows, shelf)]
+    }
+    best = merge(lists, request.k, corpus.news.story)
+    heat = cold.heat(corpus.news, best.rows, moment).astype(np.float32)
+    best = replace(best, scores=heat)
+    who = f"reader {request.user!r} has no history" if known else f"no reader {request.user!r}"
+    note = f"{who} in this corpus: fresh and popular articles instead, spread over categories"
+    return _list(corpus, request, best, [None] * len(best.rows), fallback=note)
+
+
+def _because(
+    corpus: Corpus, vectors: Vectors, best: MixedList, past: History
+) -> list[Because | None]:
+    """The reason of each article in ``best``."""
+    if not len(best.rows):
+        return []
+    languages = [best.languages[place] for place in best.language]
+    found = reasons(vectors.at(best.rows, languages), past.vectors)
+
+    def because(which: int, share: float) -> Because | None:
+        row, language = int(past.rows[which]), past.languages[which]
+        title = corpus.texts(language).title[row]
+        id_ = str(corpus.news.ids[row])
+        return Because(id_, language, title, round(share, 4)) if share > 0 else None
+
+    return [because(w, s) for w, s in zip(found.which.tolist(), found.share.tolist(), strict=True)]
+
+
+def _list(
+    corpus: Corpus,
+    request: Request,
+    best: MixedList,
+    because: list[Because | None],
+    fallback: str | None,
+) -> Recommendations:
+    """The articles ``best`` as the reader sees them."""
+    items = []
+    for i, row in enumerate(best.rows.tolist()):
+        language = best.languages[best.language[i]]
+        title, score = corpus.texts(language).title[row], round(float(best.scores[i]), 6)
+        id_ = str(corpus.news.ids[row])
+        items.append(Item(i + 1, id_, language, title, score, because[i]))
+    return Recommendations(request.user, ",".join(request.languages), fallback, tuple(items))

@@ -1,0 +1,77 @@
+"""The vectors of any language of a corpus, prepared for late fusion when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsrec.corpus import Corpus
+from newsrec.encode import EmbeddingStore, load_encoder
+from newsrec.files import data_root
+from newsrec.protocols import Encoder
+from newsrec.rank.centre import sides
+from newsrec.rank.search import Shelf
+from newsrec.rank.sides import Side
+
+#: What every encoder reads unless told otherwise (paper 004 §4: title and abstract).
+VIEW = "title+abstract"
+
+
+class Vectors:
+    """``corpus`` as ``encoder`` sees it; missing vectors are encoded into ``store``.
+
+    ``centre`` as in `newsrec.rank.centre.sides`; with ``language`` no language wins by a
+    bias that its vectors share.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        encoder: Encoder | str,
+        store: EmbeddingStore | None = None,
+        *,
+        centre: str = "spec",
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._corpus, self._on_progress = corpus, on_progress
+        self._encoder = load_encoder(encoder) if isinstance(encoder, str) else encoder
+        self._store = EmbeddingStore() if store is None else store
+        self._centre = centre
+        self._sides: dict[str, tuple[Side, str]] = {}
+
+    def side(self, language: str) -> Side:
+        """All news in ``language``: ``(n_news, dim)``."""
+        return self._prepared(language)[0]
+
+    def shelf(self, language: str, rows: NDArray[np.int64]) -> Shelf:
+        """News ``rows (k,)`` in ``language``, ready to search, each story once; large shelves are
+        indexed, and the index is kept beside the embeddings."""
+        side, key = self._prepared(language)
+        return Shelf.of(
+            side,
+            rows,
+            story=self._corpus.news.story,
+            levels=self._encoder.spec.levels,
+            folder=data_root() / "indexes",
+            key=key,
+        )
+
+    def at(self, rows: NDArray[np.integer], languages: Sequence[str]) -> NDArray[np.float32]:
+        """News ``rows (k,)``, each in its language: ``(k, dim)``."""
+        parts = [self.side(language).at(rows[i : i + 1]) for i, language in enumerate(languages)]
+        return np.concatenate(parts)
+
+    def _prepared(self, language: str) -> tuple[Side, str]:
+        if language not in self._sides:
+            found = self._store.get(
+                self._encoder,
+                self._corpus.texts(language),
+                VIEW,
+                self._corpus.fingerprint,
+                on_progress=self._on_progress,
+            )
+            side = sides(found, found, centre=self._centre)[1]
+            self._sides[language] = side, f"{found.spec.hash}-{self._centre}"
+        return self._sides[language]

@@ -1,0 +1,248 @@
+"""`newsrec evaluate` from the command line, on a small corpus and on the bundled sample."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from newsrec.cli.evaluate import evaluate
+from newsrec.corpus import Corpus
+from newsrec.errors import ConfigError, DataError, NewsrecError
+from tests.evaluate.shelves import write
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return write(tmp_path_factory.mktemp("corpus") / "shelves")
+
+
+def _call(*words: str) -> Result:
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command()(evaluate)
+    return CliRunner().invoke(app, list(words))
+
+
+def _well(*words: str) -> str:
+    done = _call(*words)
+    if done.exception is not None:
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def _error(*words: str) -> NewsrecError:
+    done = _call(*words)
+    assert isinstance(done.exception, NewsrecError), done.output
+    return done.exception
+
+
+def _process(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "newsrec", "evaluate", *words],
+        capture_output=True, text=True, cwd=REPOSITORY, timeout=300, check=False,
+    )  # fmt: skip
+
+
+def test_several_systems_and_languages_in_one_table(corpus: Corpus, tmp_path: Path) -> None:
+    shown = _well(
+        "--corpus", str(corpus.folder), "--ranker", "tfidf,popularity,random", "--langs",
+        "eng,FI,jpn", "--no-track", "--out", str(tmp_path / "out"),
+        "--json", str(tmp_path / "found.json"),
+    )  # fmt: skip
+    for word in (
+        "ENG", "AVG", "Δ%", "worst", "Recommendation across languages", "By language",
+        "Languages against English", "Systems against the first", "equal scores keep",
+        "cold (no history)", "candidates without text", f"report: {tmp_path}",
+    ):  # fmt: skip
+        assert word in shown, word
+    said = json.loads((tmp_path / "found.json").read_text())
+    assert set(said) == {"results", "tests", "provenance"}
+    rows = {(row["language"], row["ranker"]) for row in said["results"]}
+    assert rows == {
+        (c, r) for c in ("eng", "fin", "jpn") for r in ("tfidf", "popularity", "random")
+    }
+    assert said["results"][0]["metrics"]["ndcg@10"]["n"] > 100
+    assert (tmp_path / "out" / "report.md").is_file()
+    assert (tmp_path / "out" / "figures" / "languages_ndcg_at_10.png").is_file()
+
+
+def test_the_environment_names_the_corpus_and_the_default_folder(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEWSREC_CORPUS", str(corpus.folder))
+    shown = _well("--ranker", "random", "--langs", "jpn", "--no-track", "--metrics", "accuracy")
+    folder = Path(shown.strip().splitlines()[-1].removeprefix("report: "))
+    assert folder.parent == Path(os.environ["NEWSREC_DATA"]) / "runs"
+    assert (folder / "report.json").is_file()
+
+
+def test_a_run_is_tracked_in_sqlite_by_default(corpus: Corpus, tmp_path: Path) -> None:
+    from mlflow import MlflowClient
+
+    _well(
+        "--corpus", str(corpus.folder), "--ranker", "random", "--langs", "eng,jpn", "--seeds",
+        "1,2", "--metrics", "accuracy", "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    client = MlflowClient(f"sqlite:///{os.environ['NEWSREC_DATA']}/runs/mlflow.db")
+    experiment = client.get_experiment_by_name("newsrec")
+    assert experiment is not None
+    runs = client.search_runs([experiment.experiment_id])
+    parents = [run for run in runs if "mlflow.parentRunId" not in run.data.tags]
+    assert len(parents) == 1
+    assert len(runs) == 5
+    assert {run.info.status for run in runs} == {"FINISHED"}
+    names = {x.path for x in client.list_artifacts(parents[0].info.run_id)}
+    assert {"report.md", "report.json", "figures"} <= names
+
+
+def test_a_server_that_is_not_there_costs_a_warning(corpus: Corpus, tmp_path: Path) -> None:
+    done = _call(
+        "--corpus", str(corpus.folder), "--ranker", "random", "--langs", "eng", "--out",
+        str(tmp_path / "out"), "--tracking-uri", "http://127.0.0.1:9",
+    )  # fmt: skip
+    assert done.exit_code == 0
+    assert done.stderr.count("newsrec: tracking stopped, MLflow at http://127.0.0.1:9") == 1
+    assert (tmp_path / "out" / "report.json").is_file()
+
+
+def test_what_failed_is_told_last_and_the_rest_is_written(corpus: Corpus, tmp_path: Path) -> None:
+    done = _call(
+        "--corpus", str(corpus.folder), "--ranker", "random", "--langs", "eng,swh", "--no-track",
+        "--json", str(tmp_path / "found.json"),
+    )  # fmt: skip
+    assert isinstance(done.exception, DataError)
+    assert str(done.exception) == "swh: corpus 'shelves': no article has text in swh"
+    assert "By language" in done.output
+    said = json.loads((tmp_path / "found.json").read_text())
+    assert [row["language"] for row in said["results"]] == ["eng"]
+
+
+def test_a_config_file_is_read_and_options_win(corpus: Corpus, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"corpus: {corpus.folder}\nrankers: [random]\nlangs: [fin]\nseeds: [7]\n")
+    _well(
+        "--config", str(path), "--langs", "jpn", "--no-track", "--protocol", "newsreclib",
+        "--json", str(tmp_path / "found.json"),
+    )  # fmt: skip
+    said = json.loads((tmp_path / "found.json").read_text())
+    assert [row["language"] for row in said["results"]] == ["jpn"]
+    assert said["provenance"]["seeds"] == [7]
+    assert said["provenance"]["protocol"] == "newsreclib"
+    assert "auc_torchmetrics" in said["results"][0]["metrics"]
+
+
+def test_a_submission_needs_no_labels(corpus: Corpus, tmp_path: Path) -> None:
+    path = tmp_path / "prediction.zip"
+    shown = _well(
+        "--corpus", str(corpus.folder), "--ranker", "tfidf", "--langs", "eng", "--split", "blind",
+        "--submission", str(path),
+    )  # fmt: skip
+    assert f"wrote {path}: 12 impressions, 108 candidates" in shown
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == ["prediction.txt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "said"),
+    [
+        (["--ranker", "fuzion"], ConfigError, "unknown ranker 'fuzion'; known: "),
+        (["--seeds", "a"], ConfigError, "--seeds: 'a', expected whole numbers"),
+        (["--no-track", "--tracking-uri", "x"], ConfigError, "exclude each other"),
+        (["--split", "blind"], DataError, "has no labels"),
+        (["--split", "void"], DataError, "is empty"),
+        (["--langs", "klingonese"], DataError, "nearest known"),
+        (["--metrics", "accurracy"], ConfigError, "Did you mean 'accuracy'"),
+        (["--config", "/nowhere.yaml"], ConfigError, "/nowhere.yaml: cannot be read"),
+        (["--encoder", "no/such/model"], NewsrecError, "no/such/model"),
+        (["--submission", "p.zip", "--langs", "eng,fin"], ConfigError, "expected one of each"),
+    ],
+)
+def test_bad_input_is_one_clear_error(
+    corpus: Corpus, words: list[str], kind: type[NewsrecError], said: str,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEWSREC_CORPUS", str(corpus.folder))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    plain = [] if "--tracking-uri" in words else ["--no-track"]
+    error = _error(*words, *plain)
+    assert isinstance(error, kind)
+    assert said in str(error)
+
+
+def test_a_folder_that_is_no_corpus_is_refused(tmp_path: Path) -> None:
+    assert "no corpus.json" in str(_error("--corpus", str(tmp_path), "--no-track"))
+
+
+def test_help_says_every_option() -> None:
+    done = _process("--help")
+    assert done.returncode == 0
+    for option in ("--encoder", "--ranker", "--history-lang", "--submission", "--no-track"):
+        assert option in done.stdout
+
+
+def test_errors_end_in_one_line_and_their_exit_code(corpus: Corpus) -> None:
+    usage = _process("--corpus", str(corpus.folder), "--ranker", "x", "--no-track")
+    assert (usage.returncode, usage.stdout) == (2, "")
+    assert usage.stderr.startswith("newsrec: unknown ranker 'x'")
+    assert len(usage.stderr.strip().splitlines()) == 1
+    data = _process("--corpus", str(corpus.folder), "--split", "void", "--no-track")
+    assert data.returncode == 3
+
+
+def test_the_bundled_sample_with_the_built_in_encoder(tmp_path: Path) -> None:
+    path = tmp_path / "found.json"
+    done = _process("--langs", "eng,fin", "--no-track", "--json", str(path),
+                    "--ranker", "fusion,random")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    means = {
+        (row["language"], row["ranker"]): row["metrics"]["auc"]["mean"]
+        for row in json.loads(path.read_text())["results"]
+    }
+    for language in ("eng", "fin"):
+        assert means[language, "fusion"] > means[language, "random"]
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_killed_run_is_failed_and_keeps_its_report(
+    corpus: Corpus, tmp_path: Path, sign: signal.Signals
+) -> None:
+    """Stopped after the first of three languages, while the runs of the others are recorded."""
+    from mlflow import MlflowClient
+
+    out, uri = tmp_path / "out", f"sqlite:///{tmp_path / 'runs.db'}"
+    seeds = ",".join(map(str, range(40)))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "newsrec", "evaluate", "--corpus", str(corpus.folder), "--ranker",
+         "random", "--langs", "eng,fin,jpn", "--seeds", seeds, "--out", str(out),
+         "--tracking-uri", uri, "--metrics", "accuracy"],
+        cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 240
+    while not (out / "report.json").exists() and time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.05)
+    process.send_signal(sign)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode in (130, 143), errors
+    said = json.loads((out / "report.json").read_text())
+    assert said["results"][0]["language"] == "eng"
+    assert said["provenance"]["status"].startswith("stopped by ")
+    client = MlflowClient(uri)
+    experiment = client.get_experiment_by_name("newsrec")
+    assert experiment is not None
+    runs = client.search_runs([experiment.experiment_id], max_results=2000)
+    parent = next(run for run in runs if "mlflow.parentRunId" not in run.data.tags)
+    assert parent.info.status == "FAILED"

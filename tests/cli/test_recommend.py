@@ -1,0 +1,170 @@
+"""`newsrec recommend` end to end, on the bundled sample."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsrec.corpus.sample import LANGUAGES, open_sample
+from newsrec.types import Texts
+
+NEWSREC = str(Path(sys.executable).with_name("newsrec"))
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [NEWSREC, "recommend", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def page(*arguments: str) -> dict[str, Any]:
+    done = run(*arguments, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def texts(language: str) -> Texts:
+    return open_sample().texts(language)
+
+
+def test_the_sentence_to_remember() -> None:
+    done = run("--user", "U123", "--lang", "fin")
+    assert done.returncode == 0, done.stderr
+    assert "U123" in done.stdout
+    assert "because you read" in done.stdout
+
+
+def test_json_has_the_promised_shape() -> None:
+    found = page("--user", "U123", "--lang", "fin")
+    assert list(found) == ["user", "language", "fallback", "items"]
+    assert (found["user"], found["language"], found["fallback"]) == ("U123", "fin", None)
+    assert len(found["items"]) == 10
+    for rank, item in enumerate(found["items"], 1):
+        assert list(item) == ["rank", "id", "language", "title", "score", "because"]
+        assert list(item["because"]) == ["id", "language", "title", "share"]
+        assert (item["rank"], item["language"]) == (rank, "fin")
+        assert 0 < item["because"]["share"] <= 1
+    scores = [item["score"] for item in found["items"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_a_front_page(language: str) -> None:
+    found = page("--user", "U123", "--lang", language, "--k", "3")
+    shelf = texts(language)
+    titles = {shelf.title[row] for row in shelf.rows}
+    assert len(found["items"]) == 3
+    assert all(item["title"] in titles for item in found["items"])
+
+
+def test_what_was_read_is_not_recommended_and_a_story_comes_once() -> None:
+    from newsrec.corpus.readers import reading
+
+    corpus = open_sample()
+    found = page("--user", "U123", "--lang", "fin", "--k", "72")
+    rows = corpus.news.rows([item["id"] for item in found["items"]])
+    stories = corpus.news.story[rows].tolist()
+    assert len(set(stories)) == len(stories)
+    read = reading(corpus, "U123", corpus.news.published.max() + 10**7)
+    assert read is not None
+    assert not set(corpus.news.story[read.rows].tolist()) & set(stories)
+
+
+def test_reasons_are_in_the_language_they_were_read_in() -> None:
+    found = page("--user", "U123", "--lang", "fin")
+    spoken = {item["because"]["language"] for item in found["items"]}
+    assert spoken <= {"ron", "tur"}
+    for item in found["items"]:
+        because = item["because"]
+        shelf = texts(because["language"])
+        row = open_sample().news.rows([because["id"]])[0]
+        assert because["title"] == shelf.title[row]
+    forced = page("--user", "U123", "--lang", "fin", "--history-lang", "jpn")
+    assert {item["because"]["language"] for item in forced["items"]} == {"jpn"}
+
+
+def test_mixed_shelves_show_an_article_once_and_more_than_one_language() -> None:
+    found = page("--user", "U123", "--lang", "fin,eng", "--k", "20")
+    ids = [item["id"] for item in found["items"]]
+    assert found["language"] == "fin,eng"
+    assert len(set(ids)) == len(ids)
+    assert {item["language"] for item in found["items"]} == {"fin", "eng"}
+
+
+def test_an_unknown_reader_gets_the_fallback_and_a_note() -> None:
+    done = run("--user", "nobody", "--lang", "fin", "--format", "json")
+    assert done.returncode == 0
+    assert "nobody" in done.stderr
+    found = json.loads(done.stdout)
+    assert found["fallback"]
+    assert len(found["items"]) == 10
+    assert all(item["because"] is None for item in found["items"])
+    news = open_sample().news
+    categories = news.category[news.rows([item["id"] for item in found["items"]])]
+    assert len(set(categories.tolist())) == 6
+
+
+def test_as_of_and_max_age_bound_the_shelf() -> None:
+    found = page(
+        "--user", "U123", "--lang", "fin", "--as-of", "2026-03-12T00:00:00", "--max-age", "3d",
+        "--k", "72",
+    )  # fmt: skip
+    news = open_sample().news
+    published = news.published[news.rows([item["id"] for item in found["items"]])]
+    assert len(published)
+    assert str(published.max()) <= "2026-03-12T00:00:00"
+    assert str(published.min()) >= "2026-03-09T00:00:00"
+
+
+def test_before_the_first_click_the_reader_has_no_history() -> None:
+    found = page("--user", "U123", "--lang", "fin", "--as-of", "2026-03-03T12:00:00")
+    assert found["fallback"]
+
+
+def test_csv_has_a_header_and_a_line_an_item() -> None:
+    done = run("--user", "U123", "--lang", "jpn", "--format", "csv", "--k", "4")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [row["rank"] for row in rows] == ["1", "2", "3", "4"]
+    assert all(row["because_title"] for row in rows)
+
+
+def test_the_second_run_gives_the_same_page() -> None:
+    assert page("--user", "U123", "--lang", "tam") == page("--user", "U123", "--lang", "tam")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--lang", "fin"], 2, "--user"),
+        (["--user", "U123", "--lang", "finn"], 3, "nearest known: fin"),
+        (["--user", "U123", "--lang", "deu"], 2, "deu"),
+        (["--user", "U123", "--lang", "fin", "--k", "0"], 2, "k"),
+        (["--user", "U123", "--lang", "fin", "--as-of", "yesterday"], 2, "yesterday"),
+        (["--user", "U123", "--lang", "fin", "--max-age", "soon"], 2, "soon"),
+        (["--user", "U123", "--lang", "fin", "--corpus", "nowhere"], 3, "nowhere"),
+        (["--user", "U123", "--lang", "fin", "--format", "xml"], 2, "xml"),
+        (["--user", "U123", "--lang", ","], 2, "lang"),
+    ],
+)
+def test_bad_input_is_one_clear_line(arguments: list[str], code: int, said: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_help_names_every_option() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    for option in ("--user", "--lang", "--corpus", "--encoder", "--k", "--history-lang",
+                   "--as-of", "--max-age", "--format"):  # fmt: skip
+        assert option in done.stdout
