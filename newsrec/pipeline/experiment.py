@@ -56,6 +56,8 @@ def experiment(
             if on_language is not None:
                 on_language(language, i + 1, len(languages))
             results = _with_language(results, bench, language, tracker, folder)
+            if folder is not None:
+                write_report(results, config, folder)
         results = _finished(results, bench)
     except BaseException as error:
         if folder is not None and results.reports:
@@ -76,7 +78,7 @@ def _with_language(
     tracker: MlflowTracker | NoTracker,
     folder: Path | None,
 ) -> Results:
-    """The results with one more language, or with its failure; written at once."""
+    """The results with one more language, or with its failure; values are written at once."""
     runs: list[EvalReport] = []
     try:
         for run in bench.evaluate(language):
@@ -88,10 +90,7 @@ def _with_language(
         if len(bench.languages) == 1:
             raise
         results = replace(results, failed=(*results.failed, (language, str(error))))
-    results = results.extended(runs, bench.config.by_reader)
-    if folder is not None:
-        write_report(results, bench.config, folder)
-    return results
+    return results.extended(runs, bench.config.by_reader)
 
 
 def _finished(results: Results, bench: Bench) -> Results:

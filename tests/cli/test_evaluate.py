@@ -186,6 +186,12 @@ def test_a_folder_that_is_no_corpus_is_refused(tmp_path: Path) -> None:
     assert "no corpus.json" in str(_error("--corpus", str(tmp_path), "--no-track"))
 
 
+def test_lists_are_split_outside_of_brackets() -> None:
+    from newsrec.cli.evaluation import listed
+
+    assert listed("fusion, tfidf:sizes=[2,3],") == ["fusion", "tfidf:sizes=[2,3]"]
+
+
 def test_help_says_every_option() -> None:
     done = _process("--help")
     assert done.returncode == 0

@@ -1,0 +1,184 @@
+"""What an experiment is: frozen, strict models that load YAML and build nothing.
+
+Unknown keys are errors. A file may begin with ``extends: other.yaml`` (relative to itself): its
+keys replace those of the other file, key by key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from newsrec.errors import ConfigError, unknown_name
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+Scalar = str | int | float | bool | None
+
+
+class EncoderConfig(_Strict):
+    """``name``: preset, model or folder; ``options`` go to `newsrec.encode.load_encoder`."""
+
+    name: str
+    options: dict[str, Scalar] = {}
+
+    @property
+    def label(self) -> str:
+        """Name and options: ``mini:level=64``."""
+        return _label(self.name, self.options)
+
+
+class RankerConfig(_Strict):
+    """``name`` and ``options`` as in `newsrec.rank.table.RANKERS`, which checks them.
+
+    ``cold``: what readers without readable history get from rankers that read text: the newest and
+    most clicked, spread over categories (``cold-start``), or the ranker's own tie (``none``).
+    """
+
+    name: str
+    options: dict[str, Scalar | list[int]] = {}
+    cold: Literal["cold-start", "none"] = "cold-start"
+
+    @property
+    def label(self) -> str:
+        """Name and options as the command line takes them: ``fusion:centre=none``."""
+        changed = {**self.options, **({"cold": "none"} if self.cold == "none" else {})}
+        return _label(self.name, changed)
+
+
+def _label(name: str, options: Mapping[str, object]) -> str:
+    return ":".join([name, *(f"{key}={_spelled(value)}" for key, value in options.items())])
+
+
+def _spelled(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+class ExperimentConfig(_Strict):
+    """Systems (encoders × rankers) on languages of one split of one corpus.
+
+    ``corpus``: prepared folder, None for the bundled sample; ``langs``: shelves, empty for all;
+    ``history_lang``: None for the shelf's language, ``own`` for that in which each article was
+    read, or a code; ``protocol``: ``newsreclib`` keeps the oldest 50 clicks, drops readers without
+    history and shows ``auc_torchmetrics``; ``clicks``: what popularity counts: every labelled click
+    ``before`` the impression, or only those of the other splits (``training``); ``metrics``: names
+    or sets of `newsrec.evaluate.run`; ``traits``: .npz of article traits for RADio.
+    """
+
+    corpus: str | None = None
+    encoders: tuple[EncoderConfig, ...] = Field(default=(EncoderConfig(name="mini"),), strict=False)
+    rankers: tuple[RankerConfig, ...] = Field(default=(RankerConfig(name="fusion"),), strict=False)
+    langs: tuple[str, ...] = Field(default=(), strict=False)
+    history_lang: str | None = None
+    split: str = "test"
+    view: Literal["title", "abstract", "body", "title+abstract"] = "title+abstract"
+    protocol: Literal["newsrec", "newsreclib"] = "newsrec"
+    complete_only: bool = False
+    clicks: Literal["before", "training"] = "before"
+    metrics: tuple[str, ...] = Field(default=("accuracy", "diversity", "radio"), strict=False)
+    seeds: tuple[int, ...] = Field(default=(42,), strict=False, min_length=1)
+    test: Literal["permutation", "bootstrap"] = "permutation"
+    by_reader: bool = False
+    traits: str | None = None
+
+    @property
+    def hash(self) -> str:
+        """16 hex digits over every field."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def load_config(path: Path | None, given: Mapping[str, Any] | None = None) -> ExperimentConfig:
+    """The file (None: all defaults) with ``given`` keys on top; `ConfigError` says what is wrong.
+
+    ``given`` holds plain values as YAML would; rankers may be written ``name:key=value``.
+    """
+    fields = {} if path is None else _read(path, ())
+    return parse_config({**fields, **(given or {})}, str(path) if path else "options")
+
+
+def parse_config(fields: Mapping[str, Any], where: str = "config") -> ExperimentConfig:
+    """Plain values to a checked config; errors begin with ``where``."""
+    plain = dict(fields)
+    if "encoders" in plain:
+        plain["encoders"] = [_spelled_out(x, where) for x in _as_list(plain["encoders"])]
+    if "rankers" in plain:
+        plain["rankers"] = [_ranker(x, where) for x in _as_list(plain["rankers"])]
+    known = list(ExperimentConfig.model_fields)
+    for key in plain:
+        if key not in known:
+            raise unknown_name(f"key in {where}:", str(key), known)
+    try:
+        return ExperimentConfig.model_validate(plain)
+    except ValidationError as error:
+        raise ConfigError(f"{where}: {_told(error)}") from None
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _spelled_out(value: Any, where: str) -> Any:
+    """``mini`` as ``{"name": "mini"}``."""
+    if isinstance(value, str):
+        return {"name": value}
+    if not isinstance(value, Mapping | BaseModel):
+        raise ConfigError(f"{where}: {value!r}, expected a name or a mapping with a name")
+    return value
+
+
+def _ranker(value: Any, where: str) -> Any:
+    """``fusion:centre=none:cold=none`` as a mapping."""
+    if not isinstance(value, str):
+        return _spelled_out(value, where)
+    name, *options = value.split(":")
+    found: dict[str, Any] = {"name": name.replace("_", "-"), "options": {}}
+    for option in options:
+        key, equals, text = option.partition("=")
+        if not equals:
+            raise ConfigError(f"{where}: ranker option {option!r}, expected key=value")
+        (found if key == "cold" else found["options"])[key] = _scalar(text, where)
+    return found
+
+
+def _scalar(text: str, where: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ConfigError(f"{where}: {text!r} is no value") from None
+
+
+def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
+    if path.resolve() in seen:
+        raise ConfigError(f"{path}: extends itself")
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read ({error})") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    fields = {} if found is None else found
+    if not isinstance(fields, dict):
+        raise ConfigError(f"{path}: {type(fields).__name__}, expected keys and values")
+    other = fields.pop("extends", None)
+    if other is None:
+        return fields
+    return _read(path.parent / str(other), (*seen, path.resolve())) | fields
+
+
+def _told(error: ValidationError) -> str:
+    """Every problem as ``key: message, found …``."""
+    said = []
+    for problem in error.errors(include_url=False):
+        where = ".".join(str(part) for part in problem["loc"])
+        said.append(f"{where}: {problem['msg']}, found {problem['input']!r}")
+    return "; ".join(said)

@@ -1,0 +1,119 @@
+"""Which pairs are tested: every language against English, every system against a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from newsrec.errors import DataError
+from newsrec.evaluate.report import EvalReport
+from newsrec.evaluate.significance import Comparison, holm
+
+#: Metrics that are tested, where a report has them.
+TESTED = ("auc", "mrr", "ndcg@5", "ndcg@10")
+
+#: The metric by which the best baseline of a language is chosen.
+CHOSEN_BY = "ndcg@10"
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A paired test: (language, encoder, ranker) minus ``against``, on one metric.
+
+    ``kind``: ``language`` (against English), ``first`` (against the first system) or
+    ``best baseline``; Holm's correction runs over the languages of one kind, system and metric.
+    """
+
+    kind: str
+    language: str
+    encoder: str
+    ranker: str
+    against: tuple[str, str, str]
+    test: str
+    found: Comparison
+
+    def to_json(self) -> dict[str, Any]:
+        """Flat fields; None for NaN."""
+        x = self.found
+        numbers = {
+            "difference": x.difference, "low": x.low, "high": x.high, "p": x.p, "p_holm": x.p_holm,
+        }  # fmt: skip
+        return {
+            "kind": self.kind,
+            "language": self.language,
+            "encoder": self.encoder,
+            "ranker": self.ranker,
+            "against": dict(zip(("language", "encoder", "ranker"), self.against, strict=True)),
+            "metric": x.metric,
+            "test": self.test,
+            **{k: None if np.isnan(v) else float(v) for k, v in numbers.items()},
+            "n": x.n,
+        }
+
+
+def contrasts(
+    reports: Sequence[EvalReport],
+    rng: np.random.Generator,
+    source: str = "eng",
+    baselines: Iterable[str] = (),
+    test: str = "permutation",
+    by_reader: bool = False,
+) -> list[Contrast]:
+    """All paired tests of one experiment, corrected.
+
+    ``reports``: one per system and language. ``baselines``: names of rankers of which, per
+    language, the best by `CHOSEN_BY` is a reference for every other ranker. Pairs without a common
+    impression are left out.
+    """
+    found: list[Contrast] = []
+    for kind, report, other in _pairs(reports, source, frozenset(baselines)):
+        names = [name for name in TESTED if name in report.names]
+        try:
+            compared = report.compare(other, rng, names, test, by_reader)
+        except DataError:
+            continue
+        against = (other.language, *other.system)
+        found += [
+            Contrast(kind, report.language, *report.system, against, test, x) for x in compared
+        ]
+    return _corrected(found)
+
+
+def _pairs(
+    reports: Sequence[EvalReport], source: str, baselines: frozenset[str]
+) -> Iterable[tuple[str, EvalReport, EvalReport]]:
+    by_key = {(report.system, report.language): report for report in reports}
+    first = reports[0].system if reports else ("", "")
+    for (system, language), report in by_key.items():
+        if language != source and (system, source) in by_key:
+            yield "language", report, by_key[system, source]
+    for (system, language), report in by_key.items():
+        if system != first and (first, language) in by_key:
+            yield "first", report, by_key[first, language]
+    for (system, language), report in by_key.items():
+        best = _best([r for r in reports if r.language == language and r.system[1] in baselines])
+        if best is not None and system[1] not in baselines:
+            yield "best baseline", report, best
+
+
+def _best(reports: Sequence[EvalReport]) -> EvalReport | None:
+    means = [report.mean().get(CHOSEN_BY, float("nan")) for report in reports]
+    known = [i for i, mean in enumerate(means) if not np.isnan(mean)]
+    return reports[max(known, key=lambda i: means[i])] if known else None
+
+
+def _corrected(found: list[Contrast]) -> list[Contrast]:
+    """Holm over the languages of each (kind, system, metric)."""
+    families: dict[tuple[str, ...], list[int]] = {}
+    for i, c in enumerate(found):
+        # The best baseline differs between languages, so it is no part of the family's name.
+        against = c.against[1:] if c.kind == "first" else ()
+        families.setdefault((c.kind, c.encoder, c.ranker, c.found.metric, *against), []).append(i)
+    for members in families.values():
+        adjusted = holm(np.asarray([found[i].found.p for i in members]))
+        for i, p in zip(members, adjusted, strict=True):
+            found[i] = replace(found[i], found=replace(found[i].found, p_holm=float(p)))
+    return found

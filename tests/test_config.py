@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from newsrec import build
+from newsrec.config import ExperimentConfig, load_config, parse_config
+from newsrec.errors import ConfigError
+from newsrec.evaluate.run import expand
+from newsrec.rank.baselines import Random, Recency
+from newsrec.rank.cold import WithFallback
+from newsrec.rank.fusion import LateFusion
+from newsrec.rank.table import RANKERS, Given
+from newsrec.types import Strings, Texts
+
+CONFIGS = Path(__file__).resolve().parents[1] / "configs"
+
+
+def _write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_config_of_the_project_loads_and_can_be_built(path: Path) -> None:
+    config = load_config(path)
+    for ranker in config.rankers:
+        build.check(ranker)
+    expand(config.metrics)
+
+
+def test_the_base_file_is_the_defaults() -> None:
+    assert load_config(CONFIGS / "base.yaml") == ExperimentConfig() == load_config(None)
+
+
+def test_the_base_file_says_every_key() -> None:
+    text = (CONFIGS / "base.yaml").read_text()
+    keys = {line.split(":")[0] for line in text.splitlines() if line and line[0] not in "# "}
+    assert keys == set(ExperimentConfig.model_fields)
+
+
+def test_every_ranker_of_the_table_can_be_named() -> None:
+    found = parse_config({"rankers": list(RANKERS)})
+    assert [ranker.label for ranker in found.rankers] == list(RANKERS)
+
+
+def test_options_win_over_files_and_files_over_what_they_extend(tmp_path: Path) -> None:
+    _write(tmp_path, "base.yaml", "split: valid\nseeds: [1, 2]\nprotocol: newsreclib\n")
+    path = _write(tmp_path, "mine.yaml", "extends: base.yaml\nseeds: [3]\n")
+    found = load_config(path, {"split": "dev"})
+    assert (found.split, found.seeds, found.protocol) == ("dev", (3,), "newsreclib")
+
+
+def test_ranker_options_parse_from_words() -> None:
+    words = ["fusion:centre=none:history_limit=null:cold=none", "tfidf:sizes=[2, 3]"]
+    fusion, tfidf = parse_config({"rankers": words}).rankers
+    assert fusion.options == {"centre": "none", "history_limit": None}
+    assert fusion.cold == "none"
+    assert tfidf.options == {"sizes": [2, 3]}
+    assert parse_config({"rankers": fusion.label}).rankers == (fusion,)
+    assert parse_config({"rankers": "category_profile"}).rankers[0].name == "category-profile"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lang: [fin]", r"unknown key in .*bad\.yaml: 'lang'; known: .* Did you mean 'langs'"),
+        ("seeds: [a]", r"bad\.yaml: seeds\.0: .*found 'a'"),
+        ("seeds: []", "seeds: .*at least 1"),
+        ("protocol: mind", "protocol: .*'newsrec' or 'newsreclib'.*found 'mind'"),
+        ("complete_only: 1", "complete_only"),
+        ("rankers: [{name: fusion, centre: none}]", r"rankers\.0\.centre"),
+        ("rankers: [3]", "3, expected a name"),
+        ("rankers: ['fusion:centre']", "'centre', expected key=value"),
+        ("encoders: [{}]", r"encoders\.0\.name: Field required"),
+        ("- a", "list, expected keys and values"),
+        ("a: [", "not YAML"),
+        ("extends: bad.yaml", "extends itself"),
+        ("extends: none.yaml", r"none\.yaml: cannot be read"),
+    ],
+)
+def test_bad_files_say_where_and_what(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load_config(_write(tmp_path, "bad.yaml", text))
+
+
+def test_yaml_cannot_make_objects(tmp_path: Path) -> None:
+    path = _write(tmp_path, "bad.yaml", "split: !!python/object/apply:os.getcwd []")
+    with pytest.raises(ConfigError, match="not YAML"):
+        load_config(path)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_bytes(b"split: \xff\xfe")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_config(path)
+
+
+def test_configs_are_frozen_and_hashed_by_content() -> None:
+    one, other = parse_config({"seeds": [1]}), parse_config({"seeds": [2]})
+    assert one.hash == parse_config({"seeds": [1]}).hash != other.hash
+    with pytest.raises(ValidationError):
+        one.split = "dev"
+
+
+# --- build
+
+
+def _texts() -> Texts:
+    strings = Strings.pack(["a b", "b c"])
+    return Texts("eng", strings, Strings.pack(["", ""]), present=strings.data.lengths > 0)
+
+
+def test_rankers_that_read_text_get_a_fallback_unless_told_otherwise() -> None:
+    def made(word: str, **given: object) -> object:
+        config = parse_config({"rankers": word}).rankers[0]
+        return build.ranker(config, Given(seed=7, **given), {"view": "title"})  # type: ignore[arg-type]
+
+    fusion = made("fusion:centre=none")
+    assert isinstance(fusion, WithFallback)
+    assert isinstance(fusion.ranker, LateFusion)
+    assert (fusion.ranker.centre, fusion.ranker.view) == ("none", "title")
+    assert isinstance(made("fusion:cold=none"), LateFusion)
+    assert isinstance(made("tfidf", texts=_texts()), WithFallback)
+    assert made("random") == Random(7)
+    assert isinstance(made("recency"), Recency)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("fuson", r"unknown ranker 'fuson'; known: .*fusion.* Did you mean 'fusion'"),
+        ("fusion:center=none", r"option of ranker 'fusion': 'center'; known: .*'centre'"),
+        ("fusion:shelf_language=1", "option of ranker"),
+        ("random:x=1", "option of ranker 'random': 'x'"),
+    ],
+)
+def test_unknown_rankers_and_options_are_told_from_the_table(word: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        build.check(parse_config({"rankers": word}).rankers[0])
+
+
+def test_baselines_are_the_rankers_without_vectors() -> None:
+    assert set(build.BASELINES) == set(RANKERS) - {"fusion"}
