@@ -1,0 +1,225 @@
+"""The built-in encoder: a table of subword vectors, summed. numpy and tokenizers, no torch."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsrec.errors import DataError
+from newsrec.files import atomic_folder
+from newsrec.types import EncoderSpec
+
+BUNDLED = Path(__file__).parent / "mini"
+_WEIGHTS, _PIECES, _CONFIG = "table.safetensors", "pieces.tsv.gz", "config.json"
+_KEPT = "?!%$€£&+#@°"  # signs that carry meaning stay, each a word of its own
+_BLOCK = 1024  # texts encoded together; bounds memory, changes no vector
+
+
+class _CharMap(dict[int, str | int | None]):
+    """Code point -> what replaces it, worked out when a character is first met."""
+
+    def __init__(self, han: Mapping[str, str]) -> None:
+        super().__init__({ord(a): b for a, b in han.items()})
+        for quote in "’ʼ‘ʻ´`":  # an apostrophe is a letter in Guarani, Hausa, Somali
+            self[ord(quote)] = "'"
+        self[ord("'")] = "'"
+
+    def __missing__(self, point: int) -> str | int | None:
+        char, kind = chr(point), unicodedata.category(chr(point))
+        value: str | int | None = point
+        if char in _KEPT:
+            value = f" {char} "
+        elif kind == "Cf":  # joiners and direction marks
+            value = None
+        elif kind[0] in "PSCZ":
+            value = " "
+        elif kind == "Nd":
+            value = str(unicodedata.digit(char))
+        self[point] = value
+        return value
+
+
+class Cleaner:
+    """Text as the tokenizer wants it: NFKC, lower case, simplified Han, words between spaces."""
+
+    def __init__(self, han: Mapping[str, str]) -> None:
+        self.han = dict(han)
+        self._map = _CharMap(han)
+
+    def __call__(self, text: str) -> str:
+        return unicodedata.normalize("NFKC", text).lower().translate(self._map)
+
+
+def build_tokenizer(pieces: Sequence[tuple[str, float]]) -> Any:
+    """A unigram tokenizer over cleaned text; piece 0 is the unknown one."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.Unigram(list(pieces), unk_id=0, byte_fallback=False))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(prepend_scheme="always")]
+    )
+    return tokenizer
+
+
+def quantise(table: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float16]]:
+    """``(n, dim)`` to 4 bits: codes ``(n, dim / 2)`` and a step ``(n,)`` per row.
+
+    A byte holds dimension i in its low half and dimension i + dim / 2 in its high half; the step
+    is the best of a few for the squared error of the row.
+    """
+    top = np.maximum(np.abs(table).max(1), 1e-8)
+    best = np.full(len(table), np.inf, np.float32)
+    step = np.zeros(len(table), np.float16)
+    for share in np.linspace(0.55, 1.0, 10):
+        tried = (top * share / 7).astype(np.float16)
+        tried = np.maximum(tried, np.float16(6e-8))
+        error = (
+            (np.clip(np.rint(table / tried[:, None]), -8, 7) * tried[:, None] - table) ** 2
+        ).sum(1)
+        better = error < best
+        best[better], step[better] = error[better], tried[better]
+    codes = (np.clip(np.rint(table / step[:, None].astype(np.float32)), -8, 7) + 8).astype(np.uint8)
+    half = table.shape[1] // 2
+    packed = codes[:, :half] | (codes[:, half:] << 4)
+    return packed.astype(np.uint8), step
+
+
+def unpack(codes: NDArray[np.uint8], step: NDArray[np.float16]) -> NDArray[np.float32]:
+    """``codes (k, dim / 2)``, ``step (k,)`` to ``(k, dim)``, the inverse of `quantise`."""
+    half = codes.shape[1]
+    table = np.empty((len(codes), 2 * half), np.float32)
+    table[:, :half] = codes & 15
+    table[:, half:] = codes >> 4
+    table -= 8
+    table *= step.astype(np.float32)[:, None]
+    return table
+
+
+def _read_error(folder: Path, error: Exception) -> DataError:
+    return DataError(
+        f"{folder}: {error!s:.200}; expected the static encoder's {_WEIGHTS}, {_PIECES} and "
+        f"{_CONFIG} as `StaticEncoder.write` leaves them. Reinstall newsrec, or run "
+        "scripts/train_mini to make them."
+    )
+
+
+class StaticEncoder:
+    """Sum of subword vectors, normalised; levels 64, 128, 256 are prefixes, renormalised.
+
+    A text without a known piece (empty, only punctuation) gets the zero vector: its dot product
+    with everything is 0, so it neither helps nor hurts in late fusion. Raises `DataError` when
+    the folder is missing or damaged. Objective: Zhao et al. 2024 (MPCL), equation 2.
+    """
+
+    name = "mini"
+    normalized = True
+    max_tokens: int | None = None  # a sum has no limit
+
+    def __init__(self, folder: Path | None = None) -> None:
+        folder = BUNDLED if folder is None else Path(folder)
+        try:
+            from safetensors.numpy import load
+
+            weights = (folder / _WEIGHTS).read_bytes()
+            config = json.loads((folder / _CONFIG).read_text("utf-8"))
+            rows = gzip.decompress((folder / _PIECES).read_bytes()).decode("utf-8").split("\n")
+            names, scores = rows[0::2], rows[1::2]
+            arrays = load(weights)
+            self._codes, self._step = arrays["codes"], arrays["step"]
+            self.levels: tuple[int, ...] = tuple(config["levels"])
+            self._clean = Cleaner(dict(zip(*config["han"], strict=True)))
+            pieces = list(zip(names, map(float, scores), strict=True))
+            shape = (len(pieces), config["dim"] // 2)
+            if self._codes.shape != shape or self._step.shape != shape[:1]:
+                raise ValueError(f"table {self._codes.shape}, {len(pieces)} pieces")
+            self._tokenizer = build_tokenizer(pieces)
+        except Exception as error:  # whatever is wrong with the files, the remedy is the same
+            raise _read_error(folder, error) from error
+        self.dim: int = config["dim"]
+        self.revision = hashlib.sha256(weights).hexdigest()[:16]
+
+    @property
+    def spec(self) -> EncoderSpec:
+        """What identifies the vectors."""
+        return EncoderSpec(
+            name=self.name,
+            revision=self.revision,
+            dim=self.dim,
+            pooling="sum",
+            levels=self.levels,
+            normalized=True,
+            precision="int4",
+        )
+
+    def pieces(self, texts: Sequence[str]) -> list[list[int]]:
+        """Piece numbers of each text; 0, the unknown piece, has the zero vector."""
+        for i, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise DataError(
+                    f"texts[{i}]: {type(text).__name__}, expected str. Replace missing texts by ''."
+                )
+        clean = self._clean
+        found = self._tokenizer.encode_batch_fast(
+            [clean(t) for t in texts], add_special_tokens=False
+        )
+        return [one.ids for one in found]
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """``(n, dim) float32``, rows of length 1 (or 0: no known piece), in the order given."""
+        vectors = np.zeros((len(texts), self.dim), np.float32)
+        for start in range(0, len(texts), _BLOCK):
+            block = self.pieces(texts[start : start + _BLOCK])
+            vectors[start : start + _BLOCK] = self._sum(block)
+        return vectors
+
+    def _sum(self, block: list[list[int]]) -> NDArray[np.float32]:
+        lengths = np.fromiter(map(len, block), np.int64, len(block))
+        vectors = np.zeros((len(block), self.dim), np.float32)
+        ids = np.fromiter(chain.from_iterable(block), np.int64, int(lengths.sum()))
+        if len(ids):
+            used, place = np.unique(ids, return_inverse=True)
+            rows = unpack(self._codes[used], self._step[used])
+            known = np.flatnonzero(lengths)  # reduceat would give an empty list its neighbour
+            starts = np.concatenate([[0], np.cumsum(lengths[known])[:-1]])
+            vectors[known] = np.add.reduceat(rows[place], starts, axis=0)
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.where(length > 0, length, 1)
+        return vectors
+
+
+def write(
+    folder: Path,
+    table: NDArray[np.float32],
+    pieces: Sequence[tuple[str, float]],
+    han: Mapping[str, str],
+    levels: Sequence[int],
+) -> None:
+    """Write what `StaticEncoder` reads: ``table (n_pieces, dim)`` at 4 bits, atomically."""
+    from safetensors.numpy import save
+
+    codes, step = quantise(table)
+    step[0] = 0  # the unknown piece
+    rows = "\n".join(f"{name}\n{score:.4g}" for name, score in pieces)
+    config = {
+        "dim": table.shape[1],
+        "levels": list(levels),
+        "han": ["".join(han), "".join(han.values())],
+    }
+    with atomic_folder(folder) as fresh:
+        (fresh / _WEIGHTS).write_bytes(save({"codes": codes, "step": step}))
+        (fresh / _PIECES).write_bytes(gzip.compress(rows.encode("utf-8"), 9, mtime=0))
+        (fresh / _CONFIG).write_text(json.dumps(config, ensure_ascii=False), "utf-8")
+
+
+def size(folder: Path = BUNDLED) -> int:
+    """Bytes of weights, pieces and configuration."""
+    return sum((folder / name).stat().st_size for name in (_WEIGHTS, _PIECES, _CONFIG))
