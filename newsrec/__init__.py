@@ -19,8 +19,9 @@ _PUBLIC = {
     "EmbeddingStore": "newsrec.encode",
     "LateFusion": "newsrec.rank",
     "EvalReport": "newsrec.evaluate",
-    "recommend": "newsrec.pipeline",
-    "experiment": "newsrec.pipeline",
+    "Request": "newsrec.pipeline.request",
+    "recommend": "newsrec.pipeline.recommend",
+    "experiment": "newsrec.pipeline.experiment",
     "NewsrecError": "newsrec.errors",
 }
 __all__ = sorted([*_PUBLIC, "__version__"])

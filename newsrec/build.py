@@ -55,4 +55,5 @@ def encoder(config: EncoderConfig) -> Encoder:
     """The encoder of ``config``."""
     from newsrec.encode import load_encoder
 
-    return load_encoder(config.name, **config.options)
+    options: dict[str, Any] = dict(config.options)
+    return load_encoder(config.name, **options)

@@ -381,6 +381,17 @@ def test_a_submission_is_of_one_system_and_one_language(
     assert not (tmp_path / "p.zip").exists()
 
 
+def test_the_story_is_public_and_stays_a_function() -> None:
+    code = """
+import newsrec, newsrec.pipeline
+for _ in range(2):
+    assert callable(newsrec.experiment), newsrec.experiment
+    assert newsrec.experiment is newsrec.pipeline.experiment
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 # --- provenance
 
 

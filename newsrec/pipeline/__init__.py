@@ -14,7 +14,9 @@ __all__ = sorted(_PUBLIC)
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
-        return getattr(import_module(_PUBLIC[name]), name)
+        # Importing a submodule binds its name here; the story of that name shall win.
+        globals()[name] = getattr(import_module(_PUBLIC[name]), name)
+        return globals()[name]
     raise AttributeError(f"module 'newsrec.pipeline' has no attribute {name!r}")
 
 

@@ -208,6 +208,30 @@ def test_errors_end_in_one_line_and_their_exit_code(corpus: Corpus) -> None:
     assert data.returncode == 3
 
 
+def test_models_in_local_folders_are_systems_beside_baselines(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    from tests.encode.models import bert
+
+    one, other = bert(tmp_path / "one"), bert(tmp_path / "other", seed=1)
+    out = tmp_path / "out"
+    words = [
+        "--corpus", str(corpus.folder), "--encoder", f"{one},labse={other}", "--ranker",
+        "fusion,random", "--langs", "eng,fin,fin+jpn", "--history-lang", "own", "--no-track",
+    ]  # fmt: skip
+    _well(*words, "--out", str(out))
+    said = json.loads((out / "report.json").read_text())
+    systems = {(row["encoder"], row["ranker"]) for row in said["results"]}
+    assert systems == {(str(one), "fusion"), (f"labse={other}", "fusion"), ("none", "random")}
+    assert len(said["results"]) == 9
+    assert said["provenance"]["encoder"][f"labse={other}"]["normalized"] is True
+    assert {test["kind"] for test in said["tests"]} == {"language", "first", "best baseline"}
+    _well(*words, "--out", str(tmp_path / "again"))
+    again = json.loads((tmp_path / "again" / "report.json").read_text())
+    assert again["results"] == said["results"]
+    assert again["tests"] == said["tests"]
+
+
 def test_the_bundled_sample_with_the_built_in_encoder(tmp_path: Path) -> None:
     path = tmp_path / "found.json"
     done = _process("--langs", "eng,fin", "--no-track", "--json", str(path),
