@@ -26,7 +26,7 @@ HOME = {
     "sentence_transformers": ("encode/sentence.py",),
     "mlflow": ("track.py",),
     "faiss": ("rank/",),
-    "torch": ("encode/sentence.py", "adapt/"),
+    "torch": ("encode/sentence.py", "encode/precision.py", "adapt/"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from newsrec.evaluate.render import latex, markdown
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import Results
 from newsrec.evaluate.tables import full
-from newsrec.files import atomic_file, write_json
+from newsrec.files import atomic_file, data_root, write_json
 
 
 def write_values(report: EvalReport, folder: Path) -> Path:
@@ -64,3 +65,9 @@ def group_means(results: Results) -> list[dict[str, Any]]:
 def _write(path: Path, text: str) -> None:
     with atomic_file(path) as file:
         file.write(text.encode("utf-8"))
+
+
+def new_folder(config: ExperimentConfig) -> Path:
+    """``data/runs/20260320-081500-1a2b3c``."""
+    now = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    return data_root() / "runs" / f"{now}-{config.hash[:6]}"

@@ -187,7 +187,7 @@ def test_a_folder_that_is_no_corpus_is_refused(tmp_path: Path) -> None:
 
 
 def test_lists_are_split_outside_of_brackets() -> None:
-    from newsrec.cli.evaluation import listed
+    from newsrec.cli.words import listed
 
     assert listed("fusion, tfidf:sizes=[2,3],") == ["fusion", "tfidf:sizes=[2,3]"]
 
