@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 
 def batches(
-    lengths: NDArray[np.int64], *, budget: int, most: int | None = None, one_length: bool = False
+    lengths: NDArray[np.int64], *, budget: int, most: int | None = None, spread: float = 1.0
 ) -> Iterator[NDArray[np.int64]]:
     """Rows ``(k,)`` of each batch; together every row of ``lengths (n,)`` (in tokens) once.
 
     Longest first, so that what does not fit into memory fails at once; at most ``budget`` tokens a
-    batch with its padding and ``most`` texts, never less than one text. ``one_length``: nothing is
-    padded, a batch holds one length only.
+    batch with its padding and ``most`` texts, never less than one text; no text is shorter than
+    the longest of its batch by more than the share ``spread``. 0: nothing is padded.
     """
     order = np.argsort(-lengths, kind="stable")
     falling = lengths[order]
@@ -25,8 +25,9 @@ def batches(
         end = start + max(1, budget // max(longest, 1))
         if most is not None:
             end = min(end, start + most)
-        if one_length:
-            end = min(end, int(np.searchsorted(-falling, -longest, side="right")))
+        if spread < 1:
+            shortest = longest - int(longest * spread)
+            end = min(end, int(np.searchsorted(-falling, -shortest, side="right")))
         yield order[start:end]
         start = min(end, len(order))
 

@@ -101,7 +101,9 @@ def _check_weights(part: Path) -> None:
             f"M.from_pretrained('{part}').save_pretrained('{part}')\""
         )
     if (part / "config.json").is_file() and "model_type" in _json(part / "config.json"):
-        raise DataError(f"{part}: no weights in it, expected model.safetensors")
+        raise DataError(
+            f"{part}: no weights in it, expected model.safetensors (pickled ones are not taken)"
+        )
 
 
 def _check_safetensors(path: Path) -> None:

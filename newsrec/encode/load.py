@@ -29,17 +29,14 @@ def load_encoder(
     backend: str = "torch",
     **convention: Any,
 ) -> Encoder:
-    """The encoder ``name``: a preset, ``PRESET=FOLDER`` (its convention, weights from a folder), a
+    """The encoder ``name``: a preset, ``PRESET=FOLDER`` (its convention, the folder's weights), a
     folder, or a model of the Hugging Face Hub.
 
-    ``precision`` of the arithmetic: ``auto`` is half precision where the device has it and it pays
-    (`newsrec.encode.precision`), else ``fp32``; ``int8`` is for CPUs. ``batch_size`` limits the
-    texts of one forward pass; None leaves it to the number of tokens. ``convention`` overrides
-    fields of `Preset`: ``pooling``, ``normalize``, ``prefix``, ``levels``, ``max_tokens``.
-
-    Raises `ConfigError` for an unknown name or option and for code that is not trusted,
-    `MissingExtra` for a backend that is not installed, `DataError` for a folder that is no model
-    and for a hub that cannot be reached.
+    ``precision``: ``auto`` is half where the device has it and it pays, else ``fp32``; ``int8`` is
+    for CPUs. ``batch_size`` limits the texts of one pass; None leaves it to their tokens.
+    ``convention`` overrides `Preset`: pooling, normalize, prefix, levels, max_tokens. Raises
+    `ConfigError` for an unknown name or option and for code that is not trusted, `MissingExtra` for
+    a backend, `DataError` for a folder that is no model and a hub that does not answer.
     """
     _check_options(precision, backend, batch_size)
     kind, _, given = name.partition("=")
@@ -55,16 +52,13 @@ def load_encoder(
         )
     if given or (kind not in PRESETS and _is_local(kind)):
         folder = Path(given or kind).expanduser()
+        label = kind if given else folder.resolve().name
         check_folder(folder, backend)
         version = content_hash(folder, backend)
-        label = kind if given else folder.resolve().name
     else:
-        folder, version = fetch(
-            name, preset.repo, revision or preset.revision,
-            code=trust_remote_code, backend=backend,
-        )  # fmt: skip
+        wanted, label = revision or preset.revision, kind
+        folder, version = fetch(name, preset.repo, wanted, code=trust_remote_code, backend=backend)
         check_folder(folder, backend)
-        label = kind
     from newsrec.encode.sentence import SentenceEncoder
 
     return SentenceEncoder(

@@ -11,13 +11,14 @@ from pathlib import Path
 from transformers.utils import logging as transformers_logging
 
 from newsrec.encode.said import one_line
-from newsrec.errors import ConfigError, DataError
+from newsrec.errors import ConfigError, DataError, MissingExtra, NewsrecError
 
 
 @contextmanager
 def loading(folder: Path) -> Iterator[LoadReport]:
     """Turn what the libraries raise while they load ``folder`` into one `DataError` (`ConfigError`
-    for code that is not trusted), and keep their bars and tables off the screen."""
+    for code that is not trusted, `MissingExtra` for a package that is not there), and keep their
+    bars and tables off the screen."""
     log = logging.getLogger("transformers.modeling_utils")
     level, bars = log.level, transformers_logging.is_progress_bar_enabled()
     report = LoadReport(log.getEffectiveLevel())
@@ -30,8 +31,14 @@ def loading(folder: Path) -> Iterator[LoadReport]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield report
-    except (ConfigError, DataError):
+    except NewsrecError:
         raise
+    except ImportError as error:
+        # As of 2026 optimum-onnx 0.1 does not fit transformers 5, sentencepiece may be missing, …
+        raise MissingExtra(
+            f"{folder}: a package that this model or backend needs is missing or does not fit the "
+            f"others: {one_line(error)}"
+        ) from error
     except Exception as error:  # the libraries raise whatever they like for a broken folder
         if "trust_remote_code" in str(error):
             raise ConfigError(

@@ -9,12 +9,12 @@ WORDS = [f"w{i}" for i in range(200)]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
-def tokenizer(*, marks: bool = True, **options: Any) -> Any:
-    """A word-piece tokenizer over `WORDS`; without ``marks`` an empty text has no token."""
+def tokenizer(words: list[str] = WORDS, *, marks: bool = True, **options: Any) -> Any:
+    """A word-piece tokenizer over ``words``; without ``marks`` an empty text has no token."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    vocabulary = {word: i for i, word in enumerate([*SPECIAL, *WORDS])}
+    vocabulary = {word: i for i, word in enumerate([*SPECIAL, *words])}
     made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     made.normalizer = normalizers.BertNormalizer(lowercase=False)
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

@@ -16,7 +16,7 @@ from transformers import AutoModel, AutoTokenizer
 import newsrec.encode.precision as precision
 import newsrec.encode.sentence as sentence
 from newsrec.encode import load_encoder
-from newsrec.errors import ConfigError, DataError
+from newsrec.errors import ConfigError, DataError, MissingExtra
 from newsrec.types.embeddings import unit_rows
 from tests.encode import models
 
@@ -337,6 +337,17 @@ def test_code_that_comes_with_a_model_runs_only_when_trusted(
     encoder = load_encoder(str(copy), trust_remote_code=True)
     assert mark.exists()
     assert np.allclose(encoder.encode(TEXTS), by_hand(folder, TEXTS, POOLED["mean"]), atol=1e-5)
+
+
+def test_a_package_that_is_missing_is_not_the_folders_fault(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(*arguments: object) -> None:
+        raise ImportError("cannot import name 'x' from 'y'")
+
+    monkeypatch.setattr(sentence, "_load", load)
+    with pytest.raises(MissingExtra, match="does not fit the others: cannot import name 'x'"):
+        load_encoder(str(folder))
 
 
 def test_loading_says_nothing_and_leaves_logging_as_it_was(

@@ -1,0 +1,1 @@
+"""Training corpora to an encoder: one paper's objective, one file."""
