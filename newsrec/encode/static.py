@@ -7,6 +7,7 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -129,23 +130,30 @@ class StaticEncoder:
         try:
             from safetensors.numpy import load
 
-            weights = (folder / _WEIGHTS).read_bytes()
-            config = json.loads((folder / _CONFIG).read_text("utf-8"))
-            rows = gzip.decompress((folder / _PIECES).read_bytes()).decode("utf-8").split("\n")
-            names, scores = rows[0::2], rows[1::2]
-            arrays = load(weights)
+            files = {name: (folder / name).read_bytes() for name in (_WEIGHTS, _PIECES, _CONFIG)}
+            config = json.loads(files[_CONFIG])
+            arrays = load(files[_WEIGHTS])
             self._codes, self._step = arrays["codes"], arrays["step"]
+            self._rows = gzip.decompress(files[_PIECES]).decode("utf-8").split("\n")
             self.levels: tuple[int, ...] = tuple(config["levels"])
             self._clean = Cleaner(dict(zip(*config["han"], strict=True)))
-            pieces = list(zip(names, map(float, scores), strict=True))
-            shape = (len(pieces), config["dim"] // 2)
+            shape = (len(self._rows) // 2, config["dim"] // 2)
             if self._codes.shape != shape or self._step.shape != shape[:1]:
-                raise ValueError(f"table {self._codes.shape}, {len(pieces)} pieces")
-            self._tokenizer = build_tokenizer(pieces)
+                raise ValueError(f"table {self._codes.shape}, {shape[0]} pieces")
         except Exception as error:  # whatever is wrong with the files, the remedy is the same
             raise _read_error(folder, error) from error
+        self._folder = folder
         self.dim: int = config["dim"]
-        self.revision = hashlib.sha256(weights).hexdigest()[:16]
+        self.revision = hashlib.sha256(b"".join(files.values())).hexdigest()[:16]
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        """Built when the first text is encoded: a page of stored vectors never needs it."""
+        try:
+            names, scores = self._rows[0::2], self._rows[1::2]
+            return build_tokenizer(list(zip(names, map(float, scores), strict=True)))
+        except Exception as error:
+            raise _read_error(self._folder, error) from error
 
     @property
     def spec(self) -> EncoderSpec:

@@ -126,7 +126,8 @@ def small(tmp_path: Path) -> Path:
 def test_write_and_read(small: Path) -> None:
     encoder = StaticEncoder(small)
     assert encoder.dim == 8
-    assert encoder.pieces(["ab", "zz", ""]) == [[1, 2], [3, 0], []] or encoder.pieces([""]) == [[]]
+    assert encoder.pieces(["ab", ""]) == [[1, 2], []]
+    assert encoder.encode(["貓"]) == pytest.approx(encoder.encode(["猫"]))
     assert encoder.encode([""]).tolist() == [[0.0] * 8]
     again = StaticEncoder(small)
     assert again.revision == encoder.revision
