@@ -20,8 +20,8 @@ _PUBLIC = {
     "LateFusion": "newsrec.rank",
     "EvalReport": "newsrec.evaluate",
     "Request": "newsrec.pipeline.request",
-    "recommend": "newsrec.pipeline.recommend",
-    "experiment": "newsrec.pipeline.experiment",
+    "recommend": "newsrec.pipeline",
+    "experiment": "newsrec.pipeline",
     "NewsrecError": "newsrec.errors",
 }
 __all__ = sorted([*_PUBLIC, "__version__"])

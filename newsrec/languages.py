@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from newsrec.errors import DataError
+from newsrec.errors import ConfigError, DataError
 
 #: The 14 languages of xMIND, after English (Iana et al. 2024, "Mind Your Language").
 XMIND = (
@@ -76,8 +76,9 @@ _KNOWN: dict[str, str] = (
 def canonical(code: str, where: str = "language") -> str:
     """ISO 639-3 code of ``code`` in any case: 639-1, 639-3, an alias or an English name.
 
-    Script and region subtags are dropped (``fin_Latn``, ``pt-BR``). Raises `DataError` that begins
-    with ``where`` and names the nearest known code.
+    Script and region subtags are dropped (``fin_Latn``, ``pt-BR``). Raises `DataError`, or
+    `ConfigError` when ``where`` is an option (``--lang``), that begins with ``where`` and names
+    the nearest known code.
     """
     key = code.strip().lower()
     found = _KNOWN.get(key) or _KNOWN.get(key.replace("_", "-").split("-")[0])
@@ -85,7 +86,8 @@ def canonical(code: str, where: str = "language") -> str:
         return found
     near = get_close_matches(key, list(_KNOWN), n=1, cutoff=0.0)[:1]
     target = _KNOWN[near[0]] if near else "eng"
-    raise DataError(
+    kind = ConfigError if where.startswith("--") else DataError
+    raise kind(
         f"{where}: unknown language {code!r}, expected an ISO 639-3 code; "
         f"nearest known: {target} ({NAMES[target]})"
     )

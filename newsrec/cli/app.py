@@ -51,3 +51,6 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(1)
+    except OSError as error:  # a full disk, a folder that may not be written
+        typer.echo(f"newsrec: {error}", err=True)
+        sys.exit(NewsrecError.exit_code)

@@ -22,7 +22,13 @@ def evaluate(
         typer.Option(envvar="NEWSREC_CORPUS", help="Prepared corpus; default: bundled sample."),
     ] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="Preset, model or folder; several: mini,nase. [mini]")
+        str | None,
+        typer.Option(
+            help="Preset, model or folder, with options: mini,nase:precision=int8. [mini]"
+        ),
+    ] = None,
+    trust_remote_code: Annotated[
+        bool | None, typer.Option("--trust-remote-code", help="Run Python code of model repos.")
     ] = None,
     ranker: Annotated[
         str | None,
@@ -63,6 +69,7 @@ def evaluate(
 
     given = {
         "corpus": corpus, "encoders": encoder, "rankers": ranker, "langs": langs,
+        "trust_remote_code": trust_remote_code,
         "history_lang": history_lang, "split": split, "protocol": protocol,
         "complete_only": complete_only, "metrics": metrics, "seeds": seeds,
     }  # fmt: skip

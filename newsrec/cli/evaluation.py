@@ -9,8 +9,8 @@ from pathlib import Path
 
 import typer
 
-from newsrec.cli.progress import progress
 from newsrec.cli.signals import ended_by_term
+from newsrec.cli.stages import Stages
 from newsrec.cli.words import plain
 from newsrec.config import ExperimentConfig, load_config
 from newsrec.errors import ConfigError, DataError
@@ -18,10 +18,9 @@ from newsrec.evaluate.render import text
 from newsrec.evaluate.results import Results
 from newsrec.evaluate.tables import screen
 from newsrec.files import write_json
-from newsrec.pipeline.bench import OnProgress
 from newsrec.pipeline.experiment import experiment
 from newsrec.pipeline.open import open_corpus
-from newsrec.pipeline.report_files import new_folder
+from newsrec.pipeline.report_files import check_file, check_folder, new_folder
 from newsrec.pipeline.submit import submit
 from newsrec.track import OFF, tracking
 
@@ -44,15 +43,20 @@ def run(wanted: Wanted) -> None:
     if wanted.no_track and wanted.tracking_uri is not None:
         raise ConfigError("--no-track and --tracking-uri exclude each other")
     config = load_config(wanted.config, plain(wanted.given))
-    with progress("encoding") as on_progress, ended_by_term():
+    folder = wanted.out or new_folder(config)
+    check_folder(folder)
+    for option, path in (("--json", wanted.json), ("--submission", wanted.submission)):
+        if path is not None:
+            check_file(path, option)
+    with Stages() as stages, ended_by_term():
         if wanted.submission is not None:
-            counts = submit(config, wanted.submission, on_progress=on_progress).items()
+            bar = stages.of("encoding")
+            counts = submit(config, wanted.submission, on_progress=bar).items()
             told = ", ".join(f"{value} {key.replace('_', ' ')}" for key, value in counts)
             typer.echo(f"wrote {wanted.submission}: {told}")
             if open_corpus(config.corpus).impressions(config.split).clicked is None:
                 return
-        folder = wanted.out or new_folder(config)
-        results = _tracked(config, wanted, folder, on_progress)
+        results = _tracked(config, wanted, folder, stages)
     typer.echo("\n".join(text(grid) for grid in screen(results)))
     typer.echo(f"report: {folder}")
     if wanted.json is not None:
@@ -61,9 +65,7 @@ def run(wanted: Wanted) -> None:
         raise DataError("; ".join(f"{what}: {why}" for what, why in results.failed))
 
 
-def _tracked(
-    config: ExperimentConfig, wanted: Wanted, folder: Path, on_progress: OnProgress | None
-) -> Results:
+def _tracked(config: ExperimentConfig, wanted: Wanted, folder: Path, stages: Stages) -> Results:
     def warn(message: str) -> None:
         typer.echo(f"newsrec: {message}; the report is in {folder}", err=True)
 
@@ -74,5 +76,6 @@ def _tracked(
     uri = OFF if wanted.no_track else wanted.tracking_uri
     with tracking(uri, folder.name, config.model_dump(mode="json"), warn) as tracker:
         return experiment(
-            config, folder=folder, tracker=tracker, on_progress=on_progress, on_language=told
-        )
+            config, folder=folder, tracker=tracker, on_language=told,
+            on_progress=stages.of("encoding"), on_measured=stages.of("measuring"),
+        )  # fmt: skip

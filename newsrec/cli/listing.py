@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 if TYPE_CHECKING:
     from newsrec.pipeline.recommend import Recommendations
@@ -27,7 +28,8 @@ def csv(found: Recommendations) -> str:
     for item in found.items:
         why = item.because
         because = ["", "", "", ""] if why is None else [why.id, why.language, why.title, why.share]
-        lines.writerow([item.rank, item.id, item.language, item.title, item.score, *because])
+        cells = [item.rank, item.id, item.language, item.title, item.score, *because]
+        lines.writerow([_printable(c) if isinstance(c, str) else c for c in cells])
     return out.getvalue()
 
 
@@ -37,7 +39,11 @@ def table(found: Recommendations) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(title=f"{found.user} · {found.language}", title_justify="left", expand=False)
+    shown = Table(
+        title=Text(_printable(f"{found.user} · {found.language}")),
+        title_justify="left",
+        expand=False,
+    )
     shown.add_column("", justify="right", style="dim", no_wrap=True)
     shown.add_column("article", no_wrap=True)
     shown.add_column("lang", no_wrap=True)
@@ -51,7 +57,7 @@ def table(found: Recommendations) -> str:
         cells = [str(item.rank), item.id, item.language, item.title, f"{item.score:.3f}", reason]
         shown.add_row(*(Text(_printable(cell)) for cell in cells))
     if not found.items:
-        return "no article to recommend: the shelf is empty or all of it was read\n"
+        return "no article to recommend: none on this shelf at this time that was not read\n"
     console = Console(file=io.StringIO(), width=_width())
     with console.capture() as captured:
         console.print(shown)
@@ -59,11 +65,15 @@ def table(found: Recommendations) -> str:
 
 
 def _printable(cell: str) -> str:
-    """No control characters: what an article says must not steer the reader's terminal."""
-    return "".join(c if c.isprintable() else " " for c in cell)
+    """No control characters, no overrides of the writing direction: what an article says must not
+    steer the reader's terminal. Joiners stay, words need them."""
+    return "".join(" " if category(c) == "Cc" or c in _OVERRIDES else c for c in cell)
+
+
+_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def _width() -> int:
     from shutil import get_terminal_size
 
-    return get_terminal_size((110, 24)).columns
+    return max(60, get_terminal_size((110, 24)).columns)

@@ -33,6 +33,7 @@ def mind(
     news_only: Annotated[bool, typer.Option(help="Prepare news without clicks.")] = False,
 ) -> None:
     """MIND (small, large, demo) and xMIND, as folders, .tsv, .tsv.gz, .zip or parquet."""
+    from newsrec.cli.progress import progress
     from newsrec.corpus.mind import MindOptions, prepare_mind
     from newsrec.corpus.times import parse_option
 
@@ -40,7 +41,9 @@ def mind(
     options = MindOptions(
         split, protocol, cut, max_missing, lang, size, keep_first, first_shown, news_only
     )
-    _say(*prepare_mind(raw, out, options, made_by=_command()))
+    with progress("reading behaviors, bytes") as report:
+        found = prepare_mind(raw, out, options, made_by=_command(), on_progress=report)
+    _say(*found)
 
 
 @app.command()

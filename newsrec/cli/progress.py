@@ -12,13 +12,14 @@ WAIT_S = 2.0
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+def progress(what: str, started: float | None = None) -> Iterator[Callable[[int, int], None]]:
     """Gives ``on_progress(done, total)``: a bar with rate and time left on stderr.
 
     Nothing is shown before two seconds, when stderr is not a terminal, or after the end; rich is
-    loaded when there is something to show.
+    loaded when there is something to show. ``started``: `time.monotonic` of the job's beginning,
+    now by default.
     """
-    bar = _Bar(what, time.monotonic())
+    bar = _Bar(what, time.monotonic() if started is None else started)
     try:
         yield bar.update if sys.stderr.isatty() else _silent
     finally:

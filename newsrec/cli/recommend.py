@@ -38,24 +38,39 @@ def recommend(
     ] = None,
     centre: Annotated[
         str | None,
-        typer.Option(help="Mean to remove: none, global, language; default: the encoder's."),
+        typer.Option(
+            help="Mean vector to remove: none, global, language; default: the encoder's for one "
+            "language, language for several."
+        ),
     ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run code that comes with a model.")
+    ] = False,
     format: Annotated[Format, typer.Option(help="What to print.")] = Format.table,
 ) -> None:
     """Rank the whole shelf of a language for one reader, and say why."""
     from newsrec.cli import listing
     from newsrec.cli.progress import progress
+    from newsrec.encode import load_encoder
     from newsrec.pipeline.open import open_corpus
     from newsrec.pipeline.recommend import recommend
     from newsrec.pipeline.request import Request
+    from newsrec.rank.mixed import exposure
 
     request = Request.parse(
         user=user, languages=lang, k=k, history_language=history_lang,
         as_of=as_of, max_age=max_age, centre=centre,
     )  # fmt: skip
+    opened = open_corpus(corpus)
     with progress("encoding") as on_progress:
-        found = recommend(open_corpus(corpus), request, encoder=encoder, on_progress=on_progress)
+        loaded = load_encoder(encoder, trust_remote_code=trust)
+        found = recommend(opened, request, encoder=loaded, on_progress=on_progress)
     if found.fallback:
         typer.echo(f"newsrec: {found.fallback}", err=True)
+    elif len(request.languages) > 1:
+        shares = exposure([item.language for item in found.items]).items()
+        shown = ", ".join(f"{language} {share:.0%}" for language, share in shares)
+        removed = f"mean removed: {request.centre or 'language'}"
+        typer.echo(f"newsrec: mixed shelf, {removed}; exposure: {shown}", err=True)
     print_as = {"table": listing.table, "json": listing.json, "csv": listing.csv}
     typer.echo(print_as[format.value](found), nl=False)

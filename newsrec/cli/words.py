@@ -16,7 +16,7 @@ def plain(given: Mapping[str, object]) -> dict[str, object]:
     for key, value in given.items():
         if value is None:
             continue
-        found[key] = listed(str(value)) if key in _LISTS else value
+        found[key] = _named(key, str(value)) if key in _LISTS else value
     if "corpus" in found:
         found["corpus"] = str(found["corpus"])
     if "protocol" in found:
@@ -30,6 +30,14 @@ def listed(words: str) -> list[str]:
     """Split at commas outside of brackets: ``fusion,tfidf:sizes=[2,3]`` is two."""
     parts = re.split(r",(?![^\[]*\])", words)
     return [part.strip() for part in parts if part.strip()]
+
+
+def _named(key: str, words: str) -> list[str]:
+    found = listed(words)
+    if not found:
+        option = {"encoders": "encoder", "rankers": "ranker"}.get(key, key)
+        raise ConfigError(f"--{option}: {words!r} names nothing; leave it out for the default")
+    return found
 
 
 def _seed(word: str) -> int:

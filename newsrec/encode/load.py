@@ -43,7 +43,9 @@ def load_encoder(
     if kind not in names() and Path(name).exists():  # a folder may have "=" in its name
         kind, given = name, ""
     if kind == BUILT_IN:
-        return _built_in(name, given, precision, backend, convention)
+        changed = {"device": device, "batch_size": batch_size, "revision": revision}
+        given_options = [key for key, value in changed.items() if value is not None]
+        return _built_in(name, given, precision, backend, [*convention, *given_options])
     preset = _preset(kind, given, convention)
     if preset.remote_code and not trust_remote_code and not given:
         raise ConfigError(
@@ -67,11 +69,9 @@ def load_encoder(
     )  # fmt: skip
 
 
-def _built_in(
-    name: str, folder: str, precision: str, backend: str, convention: dict[str, Any]
-) -> Encoder:
+def _built_in(name: str, folder: str, precision: str, backend: str, options: list[str]) -> Encoder:
     changed = [
-        *convention,
+        *options,
         *["precision"] * (precision != "auto"),
         *["backend"] * (backend != "torch"),
     ]

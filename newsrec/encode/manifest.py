@@ -93,8 +93,9 @@ def check_files(folder: Path, manifest: dict[str, Any], spec: EmbeddingSpec, *, 
 def stale(path: Path, what: str, spec: EmbeddingSpec) -> StaleCacheError:
     """The error for a stored file that cannot be used, with the command that replaces it."""
     return StaleCacheError(
-        f"{path}: {what}. Encode again: newsrec encode --corpus CORPUS --encoder "
-        f"{spec.encoder.name} --lang {spec.language} --view {spec.view} --force"
+        f"{path}: {what}. Encode again, with the --corpus it was made for (none: the sample): "
+        f"newsrec encode --encoder {spec.encoder.name} --lang {spec.language} "
+        f"--view {spec.view} --force"
     )
 
 

@@ -57,6 +57,7 @@ class Bench:
     store: EmbeddingStore | None = None
     on_progress: OnProgress | None = None
     encoders: dict[str, Encoder] = field(default_factory=dict)
+    on_measured: OnProgress | None = None
 
     def __post_init__(self) -> None:
         self.systems = list(_systems(self.config))
@@ -66,7 +67,7 @@ class Bench:
 
     @cached_property
     def corpus(self) -> Corpus:
-        return open_corpus(None if self.config.corpus is None else Path(self.config.corpus))
+        return open_corpus(self.config.corpus)
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
@@ -100,9 +101,14 @@ class Bench:
         """One report per system and seed on one shelf."""
         scene = make_scene(self.corpus, self.config, language)
         vectors = self._distance_vectors(scene)
+        runs = len(self.systems) * len(self.config.seeds)
+        done = self.languages.index(language) * runs
         for system in self.systems:
             scores: Scores | None = None
             for seed in self.config.seeds:
+                if self.on_measured is not None:
+                    self.on_measured(done, runs * len(self.languages))
+                done += 1
                 if scores is None or "seed" in build.check(system.ranker).given:
                     scores = self.score(system, scene, seed)
                 yield self._report(system, scene, seed, scores, vectors)
@@ -156,7 +162,7 @@ class Bench:
         """The encoder of that label, loaded once."""
         if label not in self.encoders:
             config = next(x for x in self.config.encoders if x.label == label)
-            self.encoders[label] = build.encoder(config)
+            self.encoders[label] = build.encoder(config, self.config.trust_remote_code)
         return self.encoders[label]
 
     def _getter(self, config: EncoderConfig) -> Callable[[str], Embeddings]:

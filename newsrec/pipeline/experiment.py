@@ -17,8 +17,8 @@ from newsrec.evaluate.results import Results
 from newsrec.pipeline.bench import Bench, OnProgress
 from newsrec.pipeline.report_files import write_figures, write_report, write_values
 from newsrec.pipeline.scene import labelled
-from newsrec.protocols import Encoder
-from newsrec.track import MlflowTracker, NoTracker
+from newsrec.protocols import Encoder, Tracker
+from newsrec.track import NoTracker
 
 if TYPE_CHECKING:
     from newsrec.encode import EmbeddingStore
@@ -28,22 +28,24 @@ def experiment(
     config: ExperimentConfig,
     *,
     folder: Path | None = None,
-    tracker: MlflowTracker | NoTracker | None = None,
+    tracker: Tracker | None = None,
     store: EmbeddingStore | None = None,
     encoders: Mapping[str, Encoder] | None = None,
     on_progress: OnProgress | None = None,
+    on_measured: OnProgress | None = None,
     on_language: Callable[[str, int, int], None] | None = None,
 ) -> Results:
     """Evaluate every system on every language; files go to ``folder`` (None: nowhere).
 
     ``encoders``: objects for encoders of the config by name; the others are loaded.
 
-    ``on_language(code, i, n)`` is told before language ``i`` of ``n``.
+    ``on_progress(done, total)`` is told of texts while they are encoded, ``on_measured`` of runs
+    (language × system × seed); ``on_language(code, i, n)`` is told before language ``i`` of ``n``.
 
     A language that fails is in ``Results.failed`` and costs the others nothing; `DataError` when
     all do. An error or an interrupt leaves the report of what was finished in ``folder``.
     """
-    bench = Bench(config, store, on_progress, dict(encoders or {}))
+    bench = Bench(config, store, on_progress, dict(encoders or {}), on_measured)
     tracker = NoTracker() if tracker is None else tracker
     # What is wrong with the request is said before anything slow begins.
     languages = bench.languages
@@ -75,7 +77,7 @@ def _with_language(
     results: Results,
     bench: Bench,
     language: str,
-    tracker: MlflowTracker | NoTracker,
+    tracker: Tracker,
     folder: Path | None,
 ) -> Results:
     """The results with one more language, or with its failure; values are written at once."""

@@ -77,7 +77,10 @@ def recommend(
     offer = on_offer(corpus, request, read, now)
     # Shelves of several languages are comparable only without each language's own mean.
     centre = request.centre or ("language" if len(request.languages) > 1 else "spec")
-    vectors = Vectors(corpus, encoder, store, centre=centre, on_progress=on_progress)
+    vectors = Vectors(
+        corpus, encoder, store,
+        centre=centre, shelves=request.languages, on_progress=on_progress,
+    )  # fmt: skip
     past = history(corpus, vectors, request, read)
     if past is None:
         return _fallback(corpus, request, offer, now, known=read is not None)
@@ -111,8 +114,9 @@ def _fallback(
     best = merge(lists, request.k, corpus.news.story)
     heat = cold.heat(corpus.news, best.rows, moment).astype(np.float32)
     best = replace(best, scores=heat)
-    who = f"reader {request.user!r} has no history" if known else f"no reader {request.user!r}"
-    note = f"{who} in this corpus: fresh and popular articles instead, spread over categories"
+    history = f"reader {request.user!r} has no history that can be read at {now}"
+    who = history if known else f"no reader {request.user!r} in this corpus"
+    note = f"{who}: fresh and popular articles instead, spread over categories"
     return _list(corpus, request, best, [None] * len(best.rows), fallback=note)
 
 

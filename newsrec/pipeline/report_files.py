@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from newsrec.config import ExperimentConfig
+from newsrec.errors import DataError
 from newsrec.evaluate.figures import draw, file_name
 from newsrec.evaluate.render import latex, markdown
 from newsrec.evaluate.report import EvalReport
@@ -60,6 +63,63 @@ def group_means(results: Results) -> list[dict[str, Any]]:
                     }
                 )
     return found
+
+
+#: What `write_report`, `write_values` and `write_figures` leave in a folder.
+_OURS = frozenset(
+    ("config.json", "report.json", "groups.json", "report.md", "report.tex")
+    + ("impressions", "figures")
+)
+
+
+def check_folder(folder: Path, option: str = "--out") -> None:
+    """`DataError` unless a report may be written to ``folder``: new, empty, or an earlier report."""
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{option}: {folder} is a file, expected a folder")
+    _check_writable(folder, option)
+    if not folder.exists():
+        return
+    # What starts with a dot and one of our names is a file that a kill left half written.
+    foreign = sorted(
+        path.name
+        for path in folder.iterdir()
+        if path.name not in _OURS and not path.name.startswith(tuple(f".{x}." for x in _OURS))
+    )
+    if foreign:
+        raise DataError(
+            f"{option}: {folder} holds {foreign[0]!r}, which is no part of a newsrec report; "
+            "name a new or an empty folder"
+        )
+    if (folder / "report.json").exists() and not _is_report(folder / "report.json"):
+        raise DataError(
+            f"{option}: {folder / 'report.json'} is no newsrec report; name a new or an empty folder"
+        )
+
+
+def check_file(path: Path, option: str) -> None:
+    """`DataError` unless a file can be written under ``path``."""
+    if path.is_dir():
+        raise DataError(f"{option}: {path} is a folder, expected a file")
+    _check_writable(path.parent, option)
+
+
+def _check_writable(folder: Path, option: str) -> None:
+    """The folder, or the nearest one above that is there, takes new files."""
+    there = folder.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        raise DataError(f"{option}: {there} is a file, expected a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise DataError(f"{option}: {there} is not writable; name another place")
+
+
+def _is_report(path: Path) -> bool:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and {"results", "tests", "provenance"} <= set(found)
 
 
 def _write(path: Path, text: str) -> None:

@@ -69,12 +69,12 @@ def moment(text: str) -> np.datetime64:
     """ISO 8601 to UTC seconds; without a zone it is UTC."""
     try:
         time = datetime.fromisoformat(text.strip())
-    except ValueError:
+        if time.tzinfo is not None:
+            time = time.astimezone(UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError):
         raise ConfigError(
             f"--as-of: {text!r} is no time, expected ISO 8601 like 2026-03-20T08:00:00"
         ) from None
-    if time.tzinfo is not None:
-        time = time.astimezone(UTC).replace(tzinfo=None)
     return np.datetime64(time.replace(microsecond=0), "s")
 
 

@@ -11,9 +11,10 @@ from newsrec.corpus import Corpus
 from newsrec.encode import EmbeddingStore, load_encoder
 from newsrec.files import data_root
 from newsrec.protocols import Encoder
-from newsrec.rank.centre import sides
+from newsrec.rank.centre import mean_of, plain, sides, unit_rows, without_means
 from newsrec.rank.search import Shelf
 from newsrec.rank.sides import Side
+from newsrec.types import Embeddings
 
 #: What every encoder reads unless told otherwise (paper 004 §4: title and abstract).
 VIEW = "title+abstract"
@@ -23,7 +24,7 @@ class Vectors:
     """``corpus`` as ``encoder`` sees it; missing vectors are encoded into ``store``.
 
     ``centre`` as in `newsrec.rank.centre.sides`; with ``language`` no language wins by a
-    bias that its vectors share.
+    bias that its vectors share. ``shelves``: the languages that one list mixes.
     """
 
     def __init__(
@@ -33,12 +34,15 @@ class Vectors:
         store: EmbeddingStore | None = None,
         *,
         centre: str = "spec",
+        shelves: Sequence[str] = (),
         on_progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._corpus, self._on_progress = corpus, on_progress
         self._encoder = load_encoder(encoder) if isinstance(encoder, str) else encoder
         self._store = EmbeddingStore() if store is None else store
         self._centre = centre
+        self._shelves = tuple(shelves)
+        self._common: NDArray[np.float64] | None = None
         self._sides: dict[str, tuple[Side, str]] = {}
 
     def side(self, language: str) -> Side:
@@ -65,13 +69,27 @@ class Vectors:
 
     def _prepared(self, language: str) -> tuple[Side, str]:
         if language not in self._sides:
-            found = self._store.get(
-                self._encoder,
-                self._corpus.texts(language),
-                VIEW,
-                self._corpus.fingerprint,
-                on_progress=self._on_progress,
-            )
+            found = self._embeddings(language)
             side = sides(found, found, centre=self._centre)[1]
-            self._sides[language] = side, f"{found.spec.hash}-{self._centre}"
+            if self._centre == "language" and len(self._shelves) > 1:
+                side = self._beside_others(found)
+            others = "+".join(self._shelves) if len(self._shelves) > 1 else ""
+            self._sides[language] = side, f"{found.spec.hash}-{self._centre}{others}"
         return self._sides[language]
+
+    def _beside_others(self, found: Embeddings) -> Side:
+        """Without its language's mean; a language of a few articles takes the mean of all shelves,
+        since its own would say more about those articles than about the language."""
+        if self._common is None:
+            self._common = mean_of(plain(self._embeddings(shelf)) for shelf in self._shelves)
+        side = without_means(plain(found), self._common)
+        return unit_rows(side) if found.normalized else side
+
+    def _embeddings(self, language: str) -> Embeddings:
+        return self._store.get(
+            self._encoder,
+            self._corpus.texts(language),
+            VIEW,
+            self._corpus.fingerprint,
+            on_progress=self._on_progress,
+        )

@@ -8,6 +8,7 @@ representations", §3). Statistics are those of a whole matrix, never of the imp
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -81,13 +82,25 @@ def sides(
     return found[-1], found[0]
 
 
-def without_means(side: Side) -> Side:
-    """The mean of the present rows of each group removed; groups of few rows take that of all."""
+def mean_of(sides: Iterable[Side]) -> NDArray[np.float64] | None:
+    """Mean of the present rows of all ``sides`` together ``(dim,)``; None below `MIN_ROWS` rows."""
+    parts = [_sums(side) for side in sides]
+    total = sum(int(counts.sum()) for _, counts in parts)
+    if total < MIN_ROWS:
+        return None
+    return np.asarray(np.sum([sums.sum(0) for sums, _ in parts], 0) / total)
+
+
+def without_means(side: Side, otherwise: NDArray[np.float64] | None = None) -> Side:
+    """The mean of the present rows of each group removed.
+
+    Groups of few rows take ``otherwise (dim,)``, or without it the mean of all rows of the side.
+    """
     sums, counts = _sums(side)
     total = int(counts.sum())
-    if total < MIN_ROWS:
+    if otherwise is None and total < MIN_ROWS:
         return side
-    overall = sums.sum(0) / total
+    overall = sums.sum(0) / total if otherwise is None else otherwise
     mean = np.where(
         (counts >= MIN_ROWS)[:, None], sums / np.maximum(counts, 1)[:, None], overall[None]
     )
@@ -116,11 +129,9 @@ _TINY = 1e-6
 
 
 def _without_one_mean(found: list[Side]) -> list[Side]:
-    parts = [_sums(side) for side in found]
-    total = sum(int(counts.sum()) for _, counts in parts)
-    if total < MIN_ROWS:
+    mean = mean_of(found)
+    if mean is None:
         return found
-    mean = np.sum([sums.sum(0) for sums, _ in parts], 0) / total
     return [replace(side, mean=mean.astype(np.float32)[None], group=None) for side in found]
 
 

@@ -138,14 +138,14 @@ def test_a_line_that_is_not_utf8_is_named_and_nothing_is_written(  # type: ignor
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ([], 2, "either --corpus .* or --input"),
+        ([], 2, "give --lang .* or --input"),
         (["--corpus", "c", "--input", "t", "--output", "v"], 2, "either --corpus"),
         (["--input", "t"], 2, "--input and --output belong together"),
         (["--corpus", "c", "--lang", "fin", "--output", "v"], 2, "belong together"),
-        (["--corpus", "c"], 2, "--corpus needs --lang"),
+        (["--corpus", "c"], 2, "give --lang"),
         (["--input", "no-such-file", "--output", "v"], 3, "no-such-file: no such file"),
         (["--corpus", "no-such-folder", "--lang", "fin"], 3, "no such folder"),
-        (["--input", "-", "--output", "v", "--lang", "xx!"], 3, "unknown language 'xx!'"),
+        (["--input", "-", "--output", "v", "--lang", "xx!"], 2, "unknown language 'xx!'"),
         (["--input", "-", "--output", "v", "--precision", "half"], 2, "unknown precision 'half'"),
         (["--input", "-", "--output", "v", "--encoder", "./no"], 3, "no such model folder"),
     ],

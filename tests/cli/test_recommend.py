@@ -144,10 +144,11 @@ def test_the_second_run_gives_the_same_page() -> None:
     ("arguments", "code", "said"),
     [
         (["--lang", "fin"], 2, "--user"),
-        (["--user", "U123", "--lang", "finn"], 3, "nearest known: fin"),
+        (["--user", "U123", "--lang", "finn"], 2, "nearest known: fin"),
         (["--user", "U123", "--lang", "deu"], 2, "deu"),
         (["--user", "U123", "--lang", "fin", "--k", "0"], 2, "k"),
         (["--user", "U123", "--lang", "fin", "--as-of", "yesterday"], 2, "yesterday"),
+        (["--user", "U123", "--lang", "fin", "--as-of", "9999-12-31T23:59:59-14:00"], 2, "9999"),
         (["--user", "U123", "--lang", "fin", "--max-age", "soon"], 2, "soon"),
         (["--user", "U123", "--lang", "fin", "--corpus", "nowhere"], 3, "nowhere"),
         (["--user", "U123", "--lang", "fin", "--format", "xml"], 2, "xml"),
@@ -160,6 +161,53 @@ def test_bad_input_is_one_clear_line(arguments: list[str], code: int, said: str)
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+def test_a_language_of_a_few_articles_does_not_win_a_mixed_shelf(tmp_path: Path) -> None:
+    """Seven articles are too few for a mean of their own; they take that of all shelves."""
+    from dataclasses import replace as changed
+
+    import numpy as np
+
+    from newsrec.pipeline.vectors import Vectors
+
+    corpus = open_sample()
+    fin = corpus.texts("fin")
+    few = np.zeros(len(fin), bool)
+    few[:7] = True
+
+    class Few:
+        """The sample with seven Finnish articles."""
+
+        news, fingerprint = corpus.news, "few"
+
+        def texts(self, language: str) -> Texts:
+            return changed(fin, present=few) if language == "fin" else corpus.texts(language)
+
+    alone = Vectors(Few(), "mini", centre="language").side("fin")  # type: ignore[arg-type]
+    mixed = Vectors(Few(), "mini", centre="language", shelves=("eng", "fin"))  # type: ignore[arg-type]
+    assert alone.mean is None
+    assert mixed.side("fin").mean is not None
+
+
+def test_control_characters_never_reach_the_terminal() -> None:
+    done = run("--user", "\x1b[31mX\x1b]0;pwn\x07", "--lang", "fin")
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    assert "\x07" not in done.stdout
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEWSREC_DATA", "/dev/null/data")
+    done = run("--user", "U123", "--lang", "fin")
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_a_mixed_shelf_says_what_was_removed_and_who_was_shown() -> None:
+    done = run("--user", "U123", "--lang", "fin,eng")
+    assert "mean removed: language; exposure:" in done.stderr
 
 
 def test_help_names_every_option() -> None:

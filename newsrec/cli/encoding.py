@@ -1,0 +1,56 @@
+"""What `newsrec encode` does and prints."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def fill(
+    corpus: Path | str | None,
+    lang: str,
+    encoder: str,
+    options: dict[str, Any],
+    view: str,
+    force: bool,
+) -> None:
+    from newsrec.cli.progress import progress
+    from newsrec.encode import EmbeddingStore, load_encoder
+    from newsrec.errors import ConfigError
+    from newsrec.languages import canonical
+    from newsrec.pipeline.open import open_corpus
+
+    opened = open_corpus(corpus)
+    words = opened.languages if lang == "all" else filter(str.strip, lang.split(","))
+    shelves = [opened.texts(canonical(word, "--lang")) for word in words]
+    if not shelves:
+        raise ConfigError("--lang: no language named, expected one like fin, or several: fin,eng")
+    loaded, store = load_encoder(encoder, **options), EmbeddingStore()
+    for texts in shelves:
+        with progress(f"encoding {texts.language}") as report:
+            made = store.fill(
+                loaded, texts, view, opened.fingerprint, force=force, on_progress=report
+            )
+        shown = f"{len(texts.rows)} of {len(texts)} articles, {loaded.spec.dim} dimensions"
+        counts = f"{made.encoded} encoded, {made.reused} reused"
+        typer.echo(f"{texts.language}: {counts}, {shown}, {made.folder / 'vectors.npy'}")
+
+
+def file(
+    input: Path, output: Path, encoder: str, lang: str | None, options: dict[str, Any]
+) -> None:
+    from newsrec.cli.progress import progress
+    from newsrec.encode import load_encoder
+    from newsrec.encode.lines import count_lines, encode_lines
+    from newsrec.languages import canonical
+
+    canonical("eng" if lang is None else lang, "--lang")
+    stdin = str(input) == "-"
+    total = 0 if stdin else count_lines(input)
+    loaded = load_encoder(encoder, **options)
+    with progress("encoding") as report, sys.stdin.buffer if stdin else input.open("rb") as lines:
+        n, dim = encode_lines(loaded, lines, output, str(input), total=total, on_progress=report)
+    typer.echo(f"{output}: {n} texts, {dim} dimensions")
