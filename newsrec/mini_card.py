@@ -112,9 +112,7 @@ def card(
     minutes: Mapping[str, tuple[float, float]],
 ) -> str:
     """The card as markdown; every number comes from the run."""
-    options: Any = recipe.options
     full = scores[encoder.dim]
-    spent = ", ".join(f"{stage} {a:.0f} ({b:.0f})" for stage, (a, b) in minutes.items())
     return f"""# mini, the built-in encoder of newsrec
 
 A static multilingual Matryoshka encoder: a text is the normalised sum of the vectors of its
@@ -156,7 +154,13 @@ English topics with the same classifier: {full["sib"].get("eng", float("nan")):.
 English side of {int(sum(recipe.taught.values())):,} groups of the larger sources and of every
 group of the others: vectors of the teacher all-MiniLM-L6-v2 (Apache-2.0).
 
-## Training
+{_training(recipe.options, seed, minutes)}
+"""
+
+
+def _training(options: Any, seed: int, minutes: Mapping[str, tuple[float, float]]) -> str:
+    spent = ", ".join(f"{stage} {a:.0f} ({b:.0f})" for stage, (a, b) in minutes.items())
+    return f"""## Training
 
 Objective: MPCL (Zhao et al. 2024), equation 2, at every level, τ {options.temperature}, cosine
 without the min-max rescaling, all texts of the batch in the denominator, plus
@@ -173,5 +177,4 @@ Seed {seed}, two threads. Minutes by the clock (of processor time): {spent}.
 ## Limits
 
 Order of words is not seen. Georgian, Somali, Guarani, Haitian, Tamil and Swahili have little
-training text. Languages outside the training data get what they share in spelling.
-"""
+training text. Languages outside the training data get what they share in spelling."""
