@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from newsrec.config import EncoderConfig, RankerConfig
-from newsrec.errors import unknown_name
+from newsrec.errors import ConfigError, unknown_name
 from newsrec.protocols import Encoder, Ranker
 from newsrec.rank.table import RANKERS, Given, Recipe, make_ranker
 
@@ -18,7 +19,8 @@ _OF_SCENE = ("view", "newest", "history_language", "shelf_language", "threads")
 
 
 def check(config: RankerConfig) -> Recipe:
-    """The ranker's row of the table; `ConfigError` for a name or an option that is not in it."""
+    """The ranker's row of the table; `ConfigError` for a name or an option that is not in it, and
+    for a value of another type than the option's."""
     if config.name not in RANKERS:
         raise unknown_name("ranker", config.name, tuple(RANKERS))
     recipe = RANKERS[config.name]
@@ -26,7 +28,30 @@ def check(config: RankerConfig) -> Recipe:
     for option in config.options:
         if option not in known:
             raise unknown_name(f"option of ranker {config.name!r}:", option, known or ("(none)",))
+    types = get_type_hints(recipe.make)
+    for option, value in config.options.items():
+        _check_type(f"ranker {config.name!r}", option, value, types.get(option, Any))
     return recipe
+
+
+def _check_type(what: str, option: str, value: object, wanted: Any) -> None:
+    if not _fits(value, wanted):
+        said = wanted.__name__ if isinstance(wanted, type) else str(wanted)
+        raise ConfigError(f"{what}: option {option!r} is {value!r}, expected {said}")
+
+
+def _fits(value: object, wanted: Any) -> bool:
+    """Whether ``value`` has the declared type; a list stands for a tuple, a bool is no number."""
+    if wanted is Any:
+        return True
+    kind, parts = get_origin(wanted), get_args(wanted)
+    if kind in (Union, UnionType):
+        return any(_fits(value, part) for part in parts)
+    if kind is tuple:
+        return isinstance(value, list | tuple) and all(_fits(x, parts[0]) for x in value)
+    if isinstance(value, bool) or not isinstance(kind or wanted, type):
+        return wanted is bool
+    return isinstance(value, kind or wanted)
 
 
 def reads_text(recipe: Recipe) -> bool:
@@ -44,16 +69,27 @@ def ranker(config: RankerConfig, given: Given, scene: Mapping[str, Any]) -> Rank
 
     recipe = check(config)
     options = {key: value for key, value in scene.items() if key in recipe.options}
-    made = make_ranker(config.name, given, **{**options, **config.options})
+    try:
+        made = make_ranker(config.name, given, **{**options, **config.options})
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"ranker {config.label!r}: cannot be made: {error}") from error
     if config.cold == "none" or not reads_text(recipe):
         return made
     clicks = ClickLog.of() if given.clicks is None else given.clicks
     return WithFallback(made, ColdStart(clicks, given.first_seen), view=None)
 
 
-def encoder(config: EncoderConfig) -> Encoder:
-    """The encoder of ``config``."""
-    from newsrec.encode import load_encoder
+def encoder(config: EncoderConfig, trust_remote_code: bool = False) -> Encoder:
+    """The encoder of ``config``, whose own ``trust_remote_code`` wins.
 
-    options: dict[str, Any] = dict(config.options)
+    `ConfigError` for an unknown option, or a value of another type than the option's.
+    """
+    from newsrec.encode import load_encoder
+    from newsrec.encode.presets import Preset
+
+    types = get_type_hints(Preset) | get_type_hints(load_encoder)
+    for option, value in config.options.items():
+        if option in types:
+            _check_type(f"encoder {config.name!r}", option, value, types[option])
+    options: dict[str, Any] = {"trust_remote_code": trust_remote_code, **config.options}
     return load_encoder(config.name, **options)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -68,15 +69,22 @@ class ExperimentConfig(_Strict):
 
     ``corpus``: prepared folder, None for the bundled sample; ``langs``: shelves, empty for all;
     ``history_lang``: None for the shelf's language, ``own`` for that in which each article was
-    read, or a code; ``protocol``: ``newsreclib`` keeps the oldest 50 clicks, drops readers without
-    history and shows ``auc_torchmetrics``; ``clicks``: what popularity counts: every labelled click
-    ``before`` the impression, or only those of the other splits (``training``); ``metrics``: names
-    or sets of `newsrec.evaluate.run`; ``traits``: .npz of article traits for RADio.
+    read, or a code; ``trust_remote_code``: encoders may run Python code of their repositories (an
+    encoder's own option wins); ``protocol``: ``newsreclib`` keeps the oldest 50 clicks, drops
+    readers without history and shows ``auc_torchmetrics``; ``clicks``: what popularity counts:
+    every labelled click ``before`` the impression, or only those of the other splits
+    (``training``); ``metrics``: names or sets of `newsrec.evaluate.run`; ``traits``: .npz of
+    article traits for RADio.
     """
 
     corpus: str | None = None
-    encoders: tuple[EncoderConfig, ...] = Field(default=(EncoderConfig(name="mini"),), strict=False)
-    rankers: tuple[RankerConfig, ...] = Field(default=(RankerConfig(name="fusion"),), strict=False)
+    encoders: tuple[EncoderConfig, ...] = Field(
+        default=(EncoderConfig(name="mini"),), strict=False, min_length=1
+    )
+    rankers: tuple[RankerConfig, ...] = Field(
+        default=(RankerConfig(name="fusion"),), strict=False, min_length=1
+    )
+    trust_remote_code: bool = False
     langs: tuple[str, ...] = Field(default=(), strict=False)
     history_lang: str | None = None
     split: str = "test"
@@ -85,7 +93,9 @@ class ExperimentConfig(_Strict):
     complete_only: bool = False
     clicks: Literal["before", "training"] = "before"
     metrics: tuple[str, ...] = Field(default=("accuracy", "diversity", "radio"), strict=False)
-    seeds: tuple[int, ...] = Field(default=(42,), strict=False, min_length=1)
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(
+        default=(42,), strict=False, min_length=1
+    )
     test: Literal["permutation", "bootstrap"] = "permutation"
     by_reader: bool = False
     traits: str | None = None
@@ -100,7 +110,8 @@ class ExperimentConfig(_Strict):
 def load_config(path: Path | None, given: Mapping[str, Any] | None = None) -> ExperimentConfig:
     """The file (None: all defaults) with ``given`` keys on top; `ConfigError` says what is wrong.
 
-    ``given`` holds plain values as YAML would; rankers may be written ``name:key=value``.
+    ``given`` holds plain values as YAML would; rankers and encoders may be written
+    ``name:key=value``.
     """
     fields = {} if path is None else _read(path, ())
     return parse_config({**fields, **(given or {})}, str(path) if path else "options")
@@ -110,7 +121,7 @@ def parse_config(fields: Mapping[str, Any], where: str = "config") -> Experiment
     """Plain values to a checked config; errors begin with ``where``."""
     plain = dict(fields)
     if "encoders" in plain:
-        plain["encoders"] = [_spelled_out(x, where) for x in _as_list(plain["encoders"])]
+        plain["encoders"] = [_encoder(x, where) for x in _as_list(plain["encoders"])]
     if "rankers" in plain:
         plain["rankers"] = [_ranker(x, where) for x in _as_list(plain["rankers"])]
     known = list(ExperimentConfig.model_fields)
@@ -150,6 +161,27 @@ def _ranker(value: Any, where: str) -> Any:
     return found
 
 
+def _encoder(value: Any, where: str) -> Any:
+    """``labse=/models/a:precision=int8`` as a mapping.
+
+    Only ``:key=value`` at the end are options: names and folders may hold colons, and a folder that
+    is there is a name as it stands.
+    """
+    if not isinstance(value, str):
+        return _spelled_out(value, where)
+    name, options = value, {}
+    while not _is_folder(name) and (last := re.fullmatch(r"(.+):([a-z_]+)=([^/\\]*)", name)):
+        name = last[1]
+        options[last[2]] = _scalar(last[3], where)
+    return {"name": name, "options": dict(reversed(options.items()))}
+
+
+def _is_folder(name: str) -> bool:
+    return Path(name).expanduser().exists() or (
+        "=" in name and Path(name.partition("=")[2]).expanduser().exists()
+    )
+
+
 def _scalar(text: str, where: str) -> Any:
     try:
         return yaml.safe_load(text)
@@ -178,7 +210,12 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
 def _told(error: ValidationError) -> str:
     """Every problem as ``key: message, found …``."""
     said = []
-    for problem in error.errors(include_url=False):
+    problems = error.errors(include_url=False)
+    inside = {problem["loc"][:-1] for problem in problems}
+    for problem in problems:
+        # pydantic drops a wrong item, and then finds the list too short.
+        if problem["type"] == "too_short" and problem["loc"] in inside:
+            continue
         where = ".".join(str(part) for part in problem["loc"])
         said.append(f"{where}: {problem['msg']}, found {problem['input']!r}")
     return "; ".join(said)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ class Recipe:
         }
     )  # fmt: skip
     language_power: float = 0.35  # a text is drawn with weight n ** -power of its language's size
-    core_weight: float = 4.0
+    core_weight: float = 2.5
     options: Options = field(default_factory=Options)
 
 
@@ -169,10 +169,7 @@ def material(
     teacher: Floats,
     recipe: Recipe,
 ) -> Material:
-    """What `training.train` reads: groups of two or more.
-
-    A text is drawn by the weight of its language, a group by that of its rarest language.
-    """
+    """What `training.train` reads: groups of two or more, languages weighted."""
     size = np.bincount(pool.language, minlength=len(pool.languages)).astype(float)
     weight = np.maximum(size, 1) ** -recipe.language_power
     weight *= [recipe.core_weight if code in CORE else 1 for code in pool.languages]
@@ -182,14 +179,10 @@ def material(
     share = {i: value for i, value in share.items() if i in present}
     kind = [_KINDS.get(source, 0) for source in pool.sources]
     kinds = [tuple(i for i in share if kind[i] == k) for k in range(3)]
-    groups = pool.groups.take(keep)
-    chance = (weight / weight.max())[pool.language].astype(np.float32)
-    rarest = np.maximum.reduceat(chance[groups.values], groups.offsets[:-1])
     return Material(
         tokens=tokens,
-        groups=groups,
-        chance=chance,
-        favour=np.cumsum(rarest, dtype=np.float64),
+        groups=pool.groups.take(keep),
+        chance=(weight / weight.max())[pool.language].astype(np.float32),
         source=pool.source[keep],
         share=share,
         kinds=tuple(k for k in kinds if k),
@@ -236,7 +229,7 @@ def build(
     held = heldout.cut(data)
     pool, dropped = gather(data, held, encoding.Cleaner(han))
     log.info("%d texts, %d groups; held out: %s", len(pool.texts), len(pool.groups), dropped)
-    prepared = (recipe.n_pieces, recipe.dim, recipe.characters, sorted(recipe.taught.items()))
+    prepared = asdict(replace(recipe, options=Options()))
     store = Work(work, digest(pool.texts, prepared, seed))
     pieces = store.rows("pieces", lambda: cut_pieces(pool, recipe, seed))
     tokens = store.arrays("tokens", lambda: _flat(tokenise(pool.texts, pieces)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -54,4 +55,10 @@ class Clusterer(Protocol):
 class Tracker(Protocol):
     """Where runs are recorded; `newsrec.track` has MLflow and nothing."""
 
-    def log(self, report: Any) -> None: ...
+    def log(self, report: Any) -> None:
+        """One `newsrec.evaluate.EvalReport`: a system on a language with a seed."""
+        ...
+
+    def finish(self, results: Any, folder: Path) -> None:
+        """The `newsrec.evaluate.Results` of the whole, and the files in ``folder``."""
+        ...

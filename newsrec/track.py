@@ -20,6 +20,7 @@ import numpy as np
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import SOURCE, Results
 from newsrec.files import data_root
+from newsrec.protocols import Tracker
 
 EXPERIMENT = "newsrec"
 OFF = "off"
@@ -60,14 +61,16 @@ class MlflowTracker:
     def __init__(self, uri: str, warn: Callable[[str], None]) -> None:
         self._uri, self._warn = uri, warn
         self._client: Any = None
-        self._experiment = self._run = ""
+        self._experiment = self._run = self._child = ""
 
     def start(self, name: str, params: Mapping[str, object]) -> None:
         """Begin the parent run."""
         with self._guarded():
             self._client = _client(self._uri)
             self._experiment = self._experiment_id()
-            self._run = self._begin(name, params, {})
+            # Known from the moment it exists: a signal may end us while its parameters are sent.
+            self._run = self._begin(name, {})
+            self._params(self._run, params)
 
     def log(self, report: EvalReport) -> None:
         """A child run: parameters, provenance and means of one system, language and seed."""
@@ -77,10 +80,12 @@ class MlflowTracker:
             seed = report.provenance.seed
             name = " ".join([*report.system, report.language, f"seed {seed}"])
             params = {**report.labels, **flat(report.provenance.to_dict())}
-            run = self._begin(name, params, {"mlflow.parentRunId": self._run})
+            self._child = self._begin(name, {"mlflow.parentRunId": self._run})
+            self._params(self._child, params)
             counts = {f"count/{k}": float(v) for k, v in report.counts.items()}
-            self._metrics(run, report.mean() | counts)
-            self._client.set_terminated(run, "FINISHED")
+            self._metrics(self._child, report.mean() | counts)
+            self._client.set_terminated(self._child, "FINISHED")
+            self._child = ""
 
     def finish(self, results: Results, folder: Path) -> None:
         """Means per language, their average, and the tables and figures in ``folder``."""
@@ -95,20 +100,23 @@ class MlflowTracker:
                     self._client.log_artifact(self._run, str(path), below if below != "." else None)
 
     def stop(self, status: str) -> None:
-        """End the parent run."""
-        if self._client is None or not self._run:
+        """End the parent run, and a child that was being sent."""
+        if self._client is None:
             return
         with self._guarded():
-            self._client.set_terminated(self._run, status)
+            for run in filter(None, (self._child, self._run)):
+                self._client.set_terminated(run, status)
 
-    def _begin(self, name: str, params: Mapping[str, object], tags: Mapping[str, str]) -> str:
+    def _begin(self, name: str, tags: Mapping[str, str]) -> str:
+        run = self._client.create_run(self._experiment, tags=dict(tags), run_name=name)
+        return str(run.info.run_id)
+
+    def _params(self, run: str, params: Mapping[str, object]) -> None:
         from mlflow.entities import Param
 
-        run = self._client.create_run(self._experiment, tags=dict(tags), run_name=name)
         told = [Param(metric_key(k), str(v)[:_MAX_VALUE]) for k, v in params.items()]
         for first in range(0, len(told), 100):
-            self._client.log_batch(run.info.run_id, params=told[first : first + 100])
-        return str(run.info.run_id)
+            self._client.log_batch(run, params=told[first : first + 100])
 
     def _metrics(self, run: str, values: Mapping[str, float]) -> None:
         from mlflow.entities import Metric
@@ -138,7 +146,7 @@ class MlflowTracker:
 @contextmanager
 def tracking(
     uri: str | None, name: str, params: Mapping[str, object], warn: Callable[[str], None]
-) -> Iterator[MlflowTracker | NoTracker]:
+) -> Iterator[Tracker]:
     """A tracker for one experiment; ``uri``: None for `default_uri`, `OFF` for nothing.
 
     The run ends as FINISHED, or as FAILED when the block raises, interrupts included.

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from newsrec import build
 from newsrec.config import ExperimentConfig, load_config, parse_config
-from newsrec.errors import ConfigError
+from newsrec.errors import ConfigError, DataError
 from newsrec.evaluate.run import expand
 from newsrec.rank.baselines import Random, Recency
 from newsrec.rank.cold import WithFallback
@@ -70,6 +70,9 @@ def test_ranker_options_parse_from_words() -> None:
         ("lang: [fin]", r"unknown key in .*bad\.yaml: 'lang'; known: .* Did you mean 'langs'"),
         ("seeds: [a]", r"bad\.yaml: seeds\.0: .*found 'a'"),
         ("seeds: []", "seeds: .*at least 1"),
+        ("seeds: [-1]", r"seeds\.0: .*greater than or equal to 0, found -1$"),
+        ("rankers: []", "rankers: .*at least 1"),
+        ("encoders: []", "encoders: .*at least 1"),
         ("protocol: mind", "protocol: .*'newsrec' or 'newsreclib'.*found 'mind'"),
         ("complete_only: 1", "complete_only"),
         ("rankers: [{name: fusion, centre: none}]", r"rankers\.0\.centre"),
@@ -146,3 +149,85 @@ def test_unknown_rankers_and_options_are_told_from_the_table(word: str, said: st
 
 def test_baselines_are_the_rankers_without_vectors() -> None:
     assert set(build.BASELINES) == set(RANKERS) - {"fusion"}
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("fusion:history_limit=x", r"ranker 'fusion': option 'history_limit' is 'x', expected int"),
+        ("fusion:history_limit=true", "option 'history_limit' is True"),
+        ("fusion:normalize=3", r"option 'normalize' is 3, expected bool \| str"),
+        ("fusion:centre=3", "option 'centre' is 3, expected str"),
+        ("tfidf:sizes=2", r"option 'sizes' is 2, expected tuple\[int"),
+        ("tfidf:bits=1.5", "option 'bits' is 1.5, expected int"),
+    ],
+)
+def test_option_values_of_another_type_are_told(word: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        build.check(parse_config({"rankers": word}).rankers[0])
+
+
+def test_values_that_a_ranker_refuses_are_config_errors() -> None:
+    config = parse_config({"rankers": "tfidf:bits=-4"}).rankers[0]
+    with pytest.raises(ConfigError, match="bits"):
+        build.ranker(config, Given(texts=_texts()), {})
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "options"),
+    [
+        ("nase:precision=int8", "nase", {"precision": "int8"}),
+        ("me5-base:trust_remote_code=true:batch_size=8", "me5-base",
+         {"trust_remote_code": True, "batch_size": 8}),
+        ("owner/model:revision=abc", "owner/model", {"revision": "abc"}),
+        ("labse=/models/a:b:precision=int8", "labse=/models/a:b", {"precision": "int8"}),
+        ("/models/a:b=c/d", "/models/a:b=c/d", {}),
+        ("mini", "mini", {}),
+    ],
+)  # fmt: skip
+def test_encoder_options_parse_from_words(word: str, name: str, options: dict[str, object]) -> None:
+    (found,) = parse_config({"encoders": [word]}).encoders
+    assert (found.name, found.options) == (name, options)
+    assert list(found.options) == list(options)
+    assert parse_config({"encoders": found.label}).encoders == (found,)
+
+
+def test_a_folder_that_is_there_is_a_name_as_it_stands(tmp_path: Path) -> None:
+    folder = tmp_path / "model:precision=int8"
+    folder.mkdir()
+    for word in (str(folder), f"labse={folder}"):
+        assert parse_config({"encoders": [word]}).encoders[0].name == word
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("nase:batch_size=x", "encoder 'nase': option 'batch_size' is 'x', expected int"),
+        ("nase:max_tokens=x", "option 'max_tokens' is 'x', expected int"),
+        ("nase:precison=int8", "unknown encoder option 'precison'"),
+    ],
+)
+def test_bad_encoder_options_are_told(word: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        build.encoder(parse_config({"encoders": [word]}).encoders[0])
+
+
+def test_trust_is_given_to_every_encoder_that_does_not_say_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import newsrec.encode.load as load
+
+    seen: list[object] = []
+
+    def fetch(*_: object, code: bool, **__: object) -> None:
+        seen.append(code)
+        raise DataError("offline")
+
+    monkeypatch.setattr(load, "fetch", fetch)
+    words = ["gte-multilingual-base", "gte-multilingual-base:trust_remote_code=true"]
+    for word, trust in ((words[0], True), (words[1], False)):
+        with pytest.raises(DataError, match="offline"):
+            build.encoder(parse_config({"encoders": [word]}).encoders[0], trust)
+    assert seen == [True, True]
+    with pytest.raises(ConfigError, match="--trust-remote-code"):
+        build.encoder(parse_config({"encoders": words[:1]}).encoders[0])

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from newsrec.cli.signals import ended_by_term
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import Results
 from newsrec.track import (
     EXPERIMENT,
     OFF,
+    MlflowTracker,
     NoTracker,
     averages,
     default_uri,
@@ -228,3 +230,22 @@ def test_the_average_of_english_alone_is_english() -> None:
 
 def test_nested_fields_are_flattened() -> None:
     assert flat({"a": {"b": {"c": 1}}, "d": 2}) == {"a.b.c": 1, "d": 2}
+
+
+@pytest.mark.parametrize("step", ["_params", "_metrics"])
+def test_sigterm_while_a_run_begins_leaves_no_run_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The signal comes after MLflow made the run, while its parameters or metrics are sent."""
+    uri = f"sqlite:///{tmp_path / 'runs.db'}"
+    monkeypatch.setattr(MlflowTracker, step, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+
+    def record() -> None:
+        with ended_by_term(), tracking(uri, "cut", {"a": 1}, pytest.fail) as tracker:
+            tracker.log(_report("eng", 42, 0.4))
+
+    with pytest.raises(SystemExit):
+        record()
+    parent, children = _runs(uri, "cut")
+    assert {run.info.status for run in (parent, *children)} == {"FAILED"}
+    assert len(children) == (step == "_metrics")

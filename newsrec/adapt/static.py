@@ -106,7 +106,8 @@ def train(
     """
     n_shared = int(parts.values.max()) + 1 - len(table)
     rows = torch.cat([torch.from_numpy(table), torch.zeros(n_shared, table.shape[1])])
-    optimiser, mean, counted, first = SparseAdam(tuple(rows.shape)), torch.zeros_like(rows), 0, 0
+    optimiser = SparseAdam((len(rows), rows.shape[1]))
+    mean, counted, first = torch.zeros_like(rows), 0, 0
     if resume is not None and resume.exists():
         saved = torch.load(resume, weights_only=True)
         rows, mean, counted, first = saved["rows"], saved["mean"], saved["counted"], saved["step"]

@@ -20,7 +20,7 @@ from newsrec.evaluate.tables import screen
 from newsrec.files import write_json
 from newsrec.pipeline.experiment import experiment
 from newsrec.pipeline.open import open_corpus
-from newsrec.pipeline.report_files import check_file, check_folder, new_folder
+from newsrec.pipeline.report_files import check_outputs, new_folder
 from newsrec.pipeline.submit import submit
 from newsrec.track import OFF, tracking
 
@@ -44,10 +44,8 @@ def run(wanted: Wanted) -> None:
         raise ConfigError("--no-track and --tracking-uri exclude each other")
     config = load_config(wanted.config, plain(wanted.given))
     folder = wanted.out or new_folder(config)
-    check_folder(folder)
-    for option, path in (("--json", wanted.json), ("--submission", wanted.submission)):
-        if path is not None:
-            check_file(path, option)
+    asked = wanted.out if wanted.submission is not None else folder
+    check_outputs(asked, {"--json": wanted.json, "--submission": wanted.submission})
     with Stages() as stages, ended_by_term():
         if wanted.submission is not None:
             bar = stages.of("encoding")

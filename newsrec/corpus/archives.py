@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -13,6 +13,7 @@ from typing import BinaryIO, cast
 
 from newsrec.errors import DataError
 
+OnProgress = Callable[[int, int], None]
 _SKIPPED = ("__macosx", "thumbs.db")
 
 
@@ -45,6 +46,19 @@ class RawFile:
                     f"{self.shown}: truncated or damaged archive ({error}); get the file again"
                 ) from None
 
+    @property
+    def size(self) -> int:
+        """Bytes when decompressed; of a gzipped file what its end says, 0 inside an archive."""
+        gzipped = (self.member or self.file.name).lower().endswith(".gz")
+        if self.member:
+            with zipfile.ZipFile(self.file) as archive:
+                return 0 if gzipped else archive.getinfo(self.member).file_size
+        if not gzipped:
+            return self.file.stat().st_size
+        with self.file.open("rb") as file:
+            file.seek(max(0, self.file.stat().st_size - 4))
+            return int.from_bytes(file.read(4), "little")
+
     def _enter(self, stack: ExitStack) -> BinaryIO:
         if self.member:
             archive = stack.enter_context(zipfile.ZipFile(self.file))
@@ -54,6 +68,24 @@ class RawFile:
         if not (self.member or self.file.name).lower().endswith(".gz"):
             return stream
         return cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream)))
+
+
+@dataclass(slots=True)
+class Counted:
+    """A stream that tells ``on_progress(done, total)`` how many bytes were read of it and, in
+    ``done``, before it."""
+
+    stream: BinaryIO
+    total: int
+    on_progress: OnProgress | None
+    done: int = 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.stream.read(size)
+        self.done += len(data)
+        if self.on_progress is not None:
+            self.on_progress(self.done, self.total)
+        return data
 
 
 def raw_file(path: Path) -> RawFile:

@@ -10,23 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.corpus.catalogue import Catalogue, Parts
-from newsrec.corpus.tables import Table, read_table
+from newsrec.corpus.tables import NO_TEXT, Table, read_table
 from newsrec.corpus.times import EXAMPLES, parse_one
 from newsrec.errors import DataError
 from newsrec.languages import canonical
 
 REQUIRED = ("id", "language", "title")
 OPTIONAL = ("abstract", "body", "category", "subcategory", "published", "url", "story")
+_TEXTS = ("title", "abstract", "body")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shelf:
     """``catalogue``, and for each of its rows the place in ``languages`` of the article's
-    language: ``language_of (n_news,) int16``."""
+    language: ``language_of (n_news,) int16``. In ``replaced`` texts NUL characters or lone
+    surrogates became U+FFFD."""
 
     catalogue: Catalogue
     languages: tuple[str, ...]
     language_of: NDArray[np.int16]
+    replaced: int = 0
 
 
 def read_shelf(path: Path, renamed: Mapping[str, str], keep_first: bool = False) -> Shelf:
@@ -37,7 +40,11 @@ def read_shelf(path: Path, renamed: Mapping[str, str], keep_first: bool = False)
     """
     table = read_table(path, REQUIRED, OPTIONAL, renamed)
     catalogue = Catalogue(keep_first=keep_first)
-    cells = {name: table.texts(name) for name in (*REQUIRED, *OPTIONAL)}
+    cells = {
+        name: table.texts(name) if name in _TEXTS else table.names(name)
+        for name in (*REQUIRED, *OPTIONAL)
+    }
+    replaced = sum(_replace_no_text(cells[name]) for name in _TEXTS)
     codes: dict[str, str] = {}
     language_of: list[str] = []
     for k, name in enumerate(cells["id"]):
@@ -59,15 +66,21 @@ def read_shelf(path: Path, renamed: Mapping[str, str], keep_first: bool = False)
         catalogue.tell(codes[spelled], row, _parts(cells, k, "body" in table.columns), where, name)
     languages = tuple(catalogue.told)
     places = {code: place for place, code in enumerate(languages)}
-    return Shelf(catalogue, languages, np.array([places[c] for c in language_of], np.int16))
+    of = np.array([places[code] for code in language_of], np.int16)
+    return Shelf(catalogue, languages, of, replaced)
 
 
 def _parts(cells: Mapping[str, list[str]], k: int, has_body: bool) -> Parts:
-    # Lone surrogates, which JSON can carry, are no text: they become "?".
-    title, abstract, body = (
-        cells[name][k].encode("utf-8", "replace") for name in ("title", "abstract", "body")
-    )
+    title, abstract, body = (cells[name][k].encode("utf-8") for name in _TEXTS)
     return title, abstract, body if has_body else None
+
+
+def _replace_no_text(texts: list[str]) -> int:
+    """Replace, in place, what is no text by U+FFFD; in how many texts there was any."""
+    bad = [k for k, text in enumerate(texts) if NO_TEXT.search(text)]
+    for k in bad:
+        texts[k] = NO_TEXT.sub("\ufffd", texts[k])
+    return len(bad)
 
 
 def _describe(

@@ -6,12 +6,11 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newsrec.corpus.blocks import BLOCK_BYTES, Block, read_blocks
+from newsrec.corpus.blocks import BLOCK_BYTES, Block, Readable, read_blocks
 from newsrec.corpus.distinct import distinct_bytes, distinct_lists
 from newsrec.corpus.ids import IdIndex, as_str
 from newsrec.corpus.lines import N_COLUMNS, Parsed, parse_block
@@ -32,7 +31,7 @@ class Behaviors:
 
 
 def read_behaviors(
-    stream: BinaryIO,
+    stream: Readable,
     index: IdIndex,
     where: str = "behaviors.tsv",
     *,
@@ -62,7 +61,7 @@ def read_behaviors(
 
 
 def _parsed(
-    stream: BinaryIO, index: IdIndex, where: str, threads: int, block_bytes: int
+    stream: Readable, index: IdIndex, where: str, threads: int, block_bytes: int
 ) -> Iterator[Parsed]:
     """Blocks in the order of the file, a few in flight; the first error of the file is raised."""
     labelled: bool | None = None

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple, Protocol
 
 from newsrec.errors import DataError
 
 BLOCK_BYTES = 1 << 21
+
+
+class Readable(Protocol):
+    """All that is asked of a stream of bytes."""
+
+    def read(self, size: int = -1, /) -> bytes: ...
 
 
 class Block(NamedTuple):
@@ -17,7 +23,7 @@ class Block(NamedTuple):
     data: bytes
 
 
-def read_blocks(stream: BinaryIO, where: str, size: int = BLOCK_BYTES) -> Iterator[Block]:
+def read_blocks(stream: Readable, where: str, size: int = BLOCK_BYTES) -> Iterator[Block]:
     """Blocks of about ``size`` bytes; blank lines at the end of the file are left out.
 
     Raises `DataError` for an empty file and, with its line, for bytes that are not UTF-8.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from newsrec.corpus.tables import Table, as_text, read_table
+from newsrec.corpus.tables import Table, as_text, read_table, refuse_no_text
 from newsrec.corpus.times import EXAMPLES, parse_one
 from newsrec.errors import DataError
 
@@ -41,8 +41,8 @@ def read_clicks(path: Path, renamed: Mapping[str, str]) -> list[Visit]:
     several times it has the earliest.
     """
     table = read_table(path, REQUIRED, OPTIONAL, renamed)
-    users, times = table.texts("user"), table.texts("time")
-    names, clicked = table.texts("impression"), table.texts("clicked")
+    users, times = table.names("user"), table.names("time")
+    names, clicked = table.names("impression"), table.texts("clicked")
     one_a_row = "clicked" in table.columns
     moments: dict[str, np.datetime64] = {}
     visits: dict[Any, Visit] = {}
@@ -82,6 +82,8 @@ def _add(visit: Visit, table: Table, k: int, clicked: str | None) -> None:
         raise DataError(f"{table.where(k)}: empty article, expected an article id")
     if clicked is not None and clicked.lower() not in _CLICKED:
         raise DataError(f"{table.where(k)}: clicked is {clicked!r}, expected 0 or 1")
+    for name in (*articles, *listed):
+        refuse_no_text(name, f"{table.where(k)}: id")
     for name in listed:
         visit.shown.setdefault(name, False)
         visit.complete = True

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newsrec.corpus.arrays import ArrayReader, ArrayWriter
+from newsrec.corpus.arrays import ArrayReader, ArrayWriter, fingerprint_of
+from newsrec.corpus.foreign import FORMAT, refuse_foreign
 from newsrec.corpus.parts import (
     check_split,
     read_news,
@@ -35,7 +36,6 @@ from newsrec.files import atomic_folder, write_json
 from newsrec.languages import canonical
 from newsrec.types import Impressions, NewsTable, Texts
 
-FORMAT = "newsrec-corpus"
 VERSION = 1
 _KEYS = ("name", "fingerprint", "languages", "splits", "info", "files")
 _MAKE = "newsrec prepare mind RAW --out {folder}  (or: newsrec prepare articles …)"
@@ -44,6 +44,10 @@ _MAKE = "newsrec prepare mind RAW --out {folder}  (or: newsrec prepare articles 
 @dataclass(frozen=True)
 class Corpus:
     """An opened corpus folder; arrays are read-only memmaps, read when first used.
+
+    Damage is found when a file is first read: files of up to 256 kB (readers and the
+    news table: 4 MB) are compared with their recorded hash, of larger ones size, dtype and shape
+    are; `verify` compares everything.
 
     ``fingerprint`` is a hash of all content (16 hex digits); ``languages`` are ISO 639-3;
     ``info`` says how it was made (protocol, counts, options).
@@ -71,6 +75,10 @@ class Corpus:
         lacking = [key for key in _KEYS if key not in meta]
         if lacking:
             raise StaleCacheError(f"{folder / 'corpus.json'}: no {lacking[0]!r}. {remedy}")
+        if not _is_sealed(meta):
+            raise StaleCacheError(
+                f"{folder / 'corpus.json'}: damaged, files and fingerprint do not fit. {remedy}"
+            )
         read = ArrayReader(folder, meta["files"], remedy)
         read.check()
         return cls(
@@ -118,12 +126,7 @@ class Corpus:
     def verify(self) -> None:
         """Read everything and compare with the recorded hashes; `StaleCacheError` on the first
         file that differs."""
-        for name, known in self._read.files.items():
-            if self._read.hash_of(name) != known["hash"]:
-                raise StaleCacheError(
-                    f"{self.folder / name}: content differs from what was written. "
-                    f"{self._read.remedy}"
-                )
+        self._read.verify()
 
     def _check_split(self, split: str) -> None:
         if split not in self.splits:
@@ -185,18 +188,12 @@ def write_corpus(
     return Corpus.open(folder)
 
 
-def refuse_foreign(folder: Path) -> None:
-    """`DataError` when ``folder`` holds something that is not a corpus, so that writing there
-    would delete it."""
-    if not folder.exists():
-        return
-    if not folder.is_dir():
-        raise DataError(f"{folder}: is a file, expected a folder to write a corpus into")
-    if any(folder.iterdir()) and not (folder / "corpus.json").is_file():
-        raise DataError(
-            f"{folder}: holds files that are not a newsrec corpus (no corpus.json); "
-            "name a new or empty folder with --out"
-        )
+def _is_sealed(meta: Mapping[str, Any]) -> bool:
+    """Whether the recorded hashes and languages still give the recorded fingerprint."""
+    try:
+        return bool(fingerprint_of(meta["files"], meta["languages"]) == meta["fingerprint"])
+    except (TypeError, KeyError, AttributeError):
+        return False
 
 
 def _read_meta(folder: Path) -> dict[str, Any]:
@@ -207,7 +204,7 @@ def _read_meta(folder: Path) -> dict[str, Any]:
         raise DataError(f"{folder}: {what}, expected a newsrec corpus. {make}")
     try:
         meta = json.loads(path.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StaleCacheError(f"{path}: not JSON ({error}). {make}") from None
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise StaleCacheError(f"{path}: format is not {FORMAT!r}. {make}")

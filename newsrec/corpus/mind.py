@@ -10,14 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newsrec.corpus.archives import list_raw
+from newsrec.corpus.archives import Counted, OnProgress, list_raw
 from newsrec.corpus.behaviors import Behaviors, read_behaviors
 from newsrec.corpus.catalogue import Catalogue
-from newsrec.corpus.folder import Corpus, refuse_foreign, write_corpus
+from newsrec.corpus.folder import Corpus, write_corpus
+from newsrec.corpus.foreign import refuse_foreign
 from newsrec.corpus.ids import IdIndex
 from newsrec.corpus.layout import BARE, Layout, find_layout
 from newsrec.corpus.mind_news import add_news
-from newsrec.corpus.report import PAPER_004, Report, count_languages, count_split, ever_shown
+from newsrec.corpus.report import (
+    PAPER_004,
+    Report,
+    count_languages,
+    count_split,
+    ever_shown,
+    future_notes,
+)
 from newsrec.corpus.splits import (
     MIND_VALID_FROM,
     NEWSRECLIB_HISTORY,
@@ -69,22 +77,24 @@ class MindOptions:
 
 
 def prepare_mind(
-    raw: Path, folder: Path, options: MindOptions | None = None, *, made_by: str = ""
+    raw: Path,
+    folder: Path,
+    options: MindOptions | None = None,
+    *,
+    made_by: str = "",
+    on_progress: OnProgress | None = None,
 ) -> tuple[Corpus, Report]:
     """Read MIND's and xMIND's files below ``raw`` and write the corpus ``folder``.
 
-    Raises `DataError` with file and line for input that is not as MIND states it.
+    ``on_progress(done, total)`` counts the bytes of behaviors that were read. Raises `DataError`
+    with file and line for input that is not as MIND states it.
     """
     options = options or MindOptions()
     refuse_foreign(folder)
     layout = _layout(raw, options)
     catalogue = _gather(layout, options)
     index = IdIndex.build(catalogue.ids())
-    logs = {}
-    for role, part in layout.sets.items():
-        if part.behaviors is not None:
-            with part.behaviors.open() as stream:
-                logs[role] = read_behaviors(stream, index, part.behaviors.shown)
+    logs = _logs(layout, index, on_progress)
     users, parts = _on_one_numbering(catalogue, logs, index.n_ids)
     _refuse_missing(catalogue, parts.values(), options.max_missing, raw)
     splits, dropped = _splits(parts, options)
@@ -129,6 +139,18 @@ def _gather(layout: Layout, options: MindOptions) -> Catalogue:
         for file in files:
             add_xmind(catalogue, file, language)
     return catalogue
+
+
+def _logs(layout: Layout, index: IdIndex, on_progress: OnProgress | None) -> dict[str, Behaviors]:
+    files = {role: part.behaviors for role, part in layout.sets.items() if part.behaviors}
+    total = sum(file.size for file in files.values())
+    done, logs = 0, {}
+    for role, file in files.items():
+        with file.open() as stream:
+            counted = Counted(stream, total, on_progress, done)
+            logs[role] = read_behaviors(counted, index, file.shown)
+            done = counted.done
+    return logs
 
 
 def _on_one_numbering(
@@ -235,6 +257,8 @@ def _report(
             f"{catalogue.repeated:,} articles came more than once, {catalogue.conflicting:,} of "
             "them with another text (the first was kept)"
         )
+    for part in parts.values():
+        notes += future_notes(np.array([], "datetime64[s]"), part.time)
     shelves = [(language, catalogue.present(language)) for language in catalogue.told]
     is_small = {role: len(part) for role, part in parts.items() if role != "test"} == _MIND_SMALL
     return Report(

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from newsrec.corpus import articles, clicks
 from newsrec.corpus.articles import Shelf, read_shelf
 from newsrec.corpus.clicks import Visit, read_clicks
-from newsrec.corpus.folder import Corpus, refuse_foreign, write_corpus
+from newsrec.corpus.folder import Corpus, write_corpus
+from newsrec.corpus.foreign import refuse_foreign
 from newsrec.corpus.histories import impressions_of
 from newsrec.corpus.negatives import add_negatives, by_language
-from newsrec.corpus.report import Report, count_languages, count_split, ever_shown
+from newsrec.corpus.report import Report, count_languages, count_split, ever_shown, future_notes
 from newsrec.corpus.tables import parse_renamed
 from newsrec.errors import ConfigError, DataError
 from newsrec.types import Impressions
@@ -27,6 +28,7 @@ COLUMNS = tuple(dict.fromkeys(
     (*articles.REQUIRED, *articles.OPTIONAL, *clicks.REQUIRED, *clicks.OPTIONAL)
 ))  # fmt: skip
 _QUANTILES = (0.8, 0.9)
+_MAX_DAYS = 36_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +55,15 @@ class ArticleOptions:
     def __post_init__(self) -> None:
         if not 0 <= self.max_missing <= 1:
             raise ConfigError(f"max_missing {self.max_missing}, expected a share from 0 to 1")
-        if self.negatives < 0 or self.negatives_days <= 0 or self.max_history < 1:
+        if not 0 < self.negatives_days <= _MAX_DAYS:  # NaN fails this too.
             raise ConfigError(
-                f"negatives {self.negatives}, negatives_days {self.negatives_days}, max_history "
-                f"{self.max_history}: expected numbers above 0 (negatives: 0 or more)"
+                f"negatives_days {self.negatives_days}, expected a number above 0 and up to "
+                f"{_MAX_DAYS:,}"
+            )
+        if self.negatives < 0 or self.seed < 0 or self.max_history < 1:
+            raise ConfigError(
+                f"negatives {self.negatives}, seed {self.seed}, max_history {self.max_history}: "
+                "expected numbers above 0 (negatives and seed: 0 or more)"
             )
 
 
@@ -80,7 +87,10 @@ def prepare_articles(
     row_of = shelf.catalogue.rows
     visits, dropped = _known(read_clicks(clicks_path, renamed), row_of, options, clicks_path.name)
     published = _published(shelf, visits)
-    notes = _notes(shelf)
+    notes = _notes(shelf) + future_notes(
+        published=np.array(shelf.catalogue.published, "datetime64[s]"),
+        impressions=np.array([visit.time for visit in visits], "datetime64[s]"),
+    )
     if options.negatives:
         visits, note = _with_negatives(visits, shelf, published, options)
         notes.append(note)
@@ -196,6 +206,10 @@ def _notes(shelf: Shelf) -> list[str]:
         notes.append(
             f"{catalogue.repeated:,} articles came more than once, {catalogue.conflicting:,} of "
             "them with another text (the first was kept)"
+        )
+    if shelf.replaced:
+        notes.append(
+            f"{shelf.replaced:,} texts held NUL characters or lone surrogates (U+FFFD now)"
         )
     silent = sum(int(np.count_nonzero(~catalogue.present(code)[[*told]]))
                  for code, told in catalogue.told.items())  # fmt: skip

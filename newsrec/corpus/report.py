@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -118,6 +119,22 @@ def count_languages(
         )
         for code, present in shelves
     )
+
+
+def future_notes(
+    published: NDArray[np.datetime64], impressions: NDArray[np.datetime64]
+) -> list[str]:
+    """Notes on times more than a day after now: mistakes of a unit or a clock, most likely."""
+    limit = np.datetime64(int(time.time()), "s") + np.timedelta64(1, "D")
+    notes = []
+    for what, times in (("articles are published", published), ("impressions are", impressions)):
+        late = times[times > limit]  # NaT is not later than anything.
+        if len(late):
+            notes.append(
+                f"{len(late):,} {what} more than a day after now (the last {late.max()}); are the "
+                "times in the stated unit?"
+            )
+    return notes
 
 
 def ever_shown(splits: Mapping[str, Impressions], n_news: int) -> NDArray[np.bool_]:

@@ -7,14 +7,18 @@ story are the ground truth of 6 themes › 18 topics › 36 stories, two article
 from __future__ import annotations
 
 import hashlib
+import os
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.corpus.folder import Corpus, write_corpus
+from newsrec.corpus.foreign import refuse_foreign
 from newsrec.corpus.sample_clicks import SEED, Click, Visit, simulate
-from newsrec.errors import DataError
+from newsrec.errors import DataError, StaleCacheError
 from newsrec.files import data_root
 from newsrec.languages import XMIND
 from newsrec.types import Impressions, NewsTable, Ragged, Strings, Texts
@@ -22,20 +26,49 @@ from newsrec.types import Impressions, NewsTable, Ragged, Strings, Texts
 FOLDER = Path(__file__).parent / "sample"
 LANGUAGES = ("eng", *XMIND)
 VALID_FROM = np.datetime64("2026-03-16T00:00:00", "s")
+_ATTEMPTS = 3
+_MADE_BY = "newsrec recommend (any command that uses the bundled sample prepares it anew)"
 TEST_FROM = np.datetime64("2026-03-19T00:00:00", "s")
 
 
 def open_sample() -> Corpus:
-    """The sample as a corpus, prepared under the data folder on first use (well under a second)."""
-    from newsrec.errors import StaleCacheError
+    """The sample as a corpus, prepared under the data folder on first use (well under a second).
 
+    All of it is verified on opening, and prepared again when it is damaged or incomplete.
+    """
     folder = data_root() / "corpus" / f"sample-{_digest()}"
-    if folder.is_dir():
+    for _ in range(_ATTEMPTS):
         try:
-            return Corpus.open(folder)
-        except StaleCacheError:
-            pass  # Made by another version: it is ours to make again.
-    return prepare_sample(folder)
+            return _opened(folder)
+        except (DataError, StaleCacheError):
+            _replace(folder)
+    return _opened(folder)
+
+
+def _opened(folder: Path) -> Corpus:
+    corpus = Corpus.open(folder)
+    corpus.verify()
+    return corpus
+
+
+def _replace(folder: Path) -> None:
+    """Prepare beside ``folder`` and move there in one step, unless another process was first."""
+    refuse_foreign(folder, unlisted=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(
+        prefix=f".{folder.name}.", dir=folder.parent, ignore_cleanup_errors=True
+    ) as temporary:
+        made = prepare_sample(Path(temporary) / "made").folder
+        try:
+            _opened(folder)
+        except (DataError, StaleCacheError):
+            with suppress(FileNotFoundError):
+                os.replace(folder, Path(temporary) / "damaged")
+            try:
+                os.rename(made, folder)
+            except OSError:
+                if not folder.is_dir():
+                    raise
 
 
 def prepare_sample(folder: Path) -> Corpus:
@@ -61,6 +94,7 @@ def prepare_sample(folder: Path) -> Corpus:
             "valid_from": str(VALID_FROM),
             "test_from": str(TEST_FROM),
         },
+        made_by=_MADE_BY,
     )
 
 

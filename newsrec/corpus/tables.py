@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -17,6 +18,9 @@ from newsrec.corpus.archives import RawFile, raw_file
 from newsrec.corpus.blocks import read_blocks
 from newsrec.errors import ConfigError, DataError
 
+#: NUL and lone surrogates.
+NO_TEXT = re.compile("[\\0\ud800-\udfff]")
+_ANY_LENGTH = 2**31 - 1
 KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
@@ -38,9 +42,36 @@ class Table:
         return f"{self.name}:{self.lines[k]}"
 
     def texts(self, column: str) -> list[str]:
-        """The cells as stripped text, "" where there is none or no such column."""
+        """The cells as stripped text, "" where there is none or no such column; `DataError` for a
+        list, an object or bytes."""
         cells = self.columns.get(column)
-        return [""] * len(self) if cells is None else [as_text(cell) for cell in cells]
+        if cells is None:
+            return [""] * len(self)
+        for k, cell in enumerate(cells):
+            if isinstance(cell, list | dict | bytes):
+                raise DataError(
+                    f"{self.where(k)}: {type(cell).__name__} in {column!r}, expected one text"
+                )
+        return [as_text(cell) for cell in cells]
+
+    def names(self, column: str) -> list[str]:
+        """`texts` that name something; `DataError` for one with characters that are no text."""
+        found = self.texts(column)
+        for k, text in enumerate(found):
+            refuse_no_text(text, f"{self.where(k)}: {column}")
+        return found
+
+
+def refuse_no_text(text: str, where: str) -> None:
+    """`DataError` for NUL, which numpy strips from an id, and lone surrogates, which JSON can carry
+    and no file can."""
+    if not text.isascii() or "\0" in text:
+        bad = NO_TEXT.search(text)
+        if bad:
+            raise DataError(
+                f"{where} {text[:60]!r} holds U+{ord(bad.group()):04X}, expected a name without "
+                "NUL characters and lone surrogates"
+            )
 
 
 def as_text(cell: Any) -> str:
@@ -126,16 +157,16 @@ def _delimited(
     stream: BinaryIO, raw: RawFile, delimiter: str
 ) -> tuple[dict[str, list[Any]], list[int]]:
     text = io.StringIO("".join(b.data.decode("utf-8") for b in read_blocks(stream, raw.shown)))
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
     lines: list[int] = []
     header: list[str] = []
     line = 1
     try:
-        for row in reader:
-            start, line = line, reader.line_num + 1
+        for row, end in _csv_rows(text, delimiter):
+            start, line = line, end + 1
             if not header:
                 header = row
+                _refuse_twice(header, f"{raw.shown}:{start}")
                 continue
             if len(row) != len(header) and row:
                 raise DataError(
@@ -151,13 +182,38 @@ def _delimited(
     return {name: list(cells) for name, cells in zip(header, columns, strict=True)}, lines
 
 
+def _csv_rows(text: io.StringIO, delimiter: str) -> Iterator[tuple[list[str], int]]:
+    """Rows and the line each ends on; fields may be of any length."""
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    while True:
+        # The limit is the whole process's: it is raised for no longer than one row takes.
+        limit = csv.field_size_limit(_ANY_LENGTH)
+        try:
+            row = next(reader, None)
+        finally:
+            csv.field_size_limit(limit)
+        if row is None:
+            return
+        yield row, reader.line_num
+
+
+def _refuse_twice(header: list[str], where: str) -> None:
+    seen = [name.strip().lower() for name in header]
+    for name in seen:
+        if name and seen.count(name) > 1:
+            raise DataError(
+                f"{where}: column {name!r} comes {seen.count(name)} times in the header, "
+                "expected each once; rename or remove one"
+            )
+
+
 def _json_lines(stream: BinaryIO, raw: RawFile) -> tuple[dict[str, list[Any]], list[int]]:
     found: dict[str, list[Any]] = {}
     lines: list[int] = []
     for line, text in _lines(stream, raw.shown):
         try:
             row = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{raw.shown}:{line}: not JSON ({error})") from None
         if not isinstance(row, dict):
             raise DataError(f"{raw.shown}:{line}: {type(row).__name__}, expected a JSON object")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import numpy as np
@@ -85,20 +84,6 @@ def from_epoch(number: float) -> np.datetime64:
     """Seconds since 1970, or milliseconds when seconds would lie after the year 5000."""
     seconds = number / 1000 if abs(number) >= 1e11 else number
     return np.datetime64(int(seconds // 1), "s")
-
-
-def parse_many(texts: Iterable[str]) -> tuple[NDArray[np.datetime64], int | None]:
-    """``(n,) datetime64[s]`` and the position of the first that is not a time (None: all are)."""
-    known: dict[str, np.datetime64 | None] = {}
-    found = []
-    for k, text in enumerate(texts):
-        if text not in known:
-            known[text] = parse_one(text)
-        moment = known[text]
-        if moment is None:
-            return np.array([], "datetime64[s]"), k
-        found.append(moment)
-    return np.array(found, "datetime64[s]"), None
 
 
 def parse_option(flag: str, text: str) -> np.datetime64 | None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from newsrec.errors import DataError
+from newsrec.evaluate.parallel import Parallel
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.significance import Comparison, holm
 
@@ -66,13 +67,17 @@ def contrasts(
 
     ``reports``: one per system and language. ``baselines``: names of rankers of which, per
     language, the best by `CHOSEN_BY` is a reference for every other ranker. Pairs without a common
-    impression are left out.
+    impression are left out; languages that serve too few alike (`Parallel.enough`) have NaN.
     """
     found: list[Contrast] = []
     for kind, report, other in _pairs(reports, source, frozenset(baselines)):
         names = [name for name in TESTED if name in report.names]
         try:
-            compared = report.compare(other, rng, names, test, by_reader)
+            pairs = Parallel.of(report, other)
+            if kind == "language" and not pairs.enough:
+                compared = [_untested(name, len(pairs)) for name in names]
+            else:
+                compared = report.compare(other, rng, names, test, by_reader)
         except DataError:
             continue
         against = (other.language, *other.system)
@@ -80,6 +85,11 @@ def contrasts(
             Contrast(kind, report.language, *report.system, against, test, x) for x in compared
         ]
     return _corrected(found)
+
+
+def _untested(name: str, n: int) -> Comparison:
+    nan = float("nan")
+    return Comparison(name, nan, nan, nan, nan, n)
 
 
 def _pairs(

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newsrec.evaluate.by_language import HEADINGS, shown_metrics
 from newsrec.evaluate.render import number
 from newsrec.evaluate.results import Results, System, system_name
-from newsrec.evaluate.tables import HEADINGS, shown_metrics
 from newsrec.files import atomic_file
 
 _DPI = 150

@@ -35,6 +35,12 @@ def number(value: float, metric: str = "") -> str:
     return f"{100 * value:.2f}"
 
 
+def signed(value: float) -> str:
+    """Two digits with a sign, "–" for NaN, and no negative zero."""
+    shown = "–" if np.isnan(value) else f"{value:+.2f}"
+    return "+0.00" if shown == "-0.00" else shown
+
+
 def with_interval(x: Interval, metric: str = "") -> str:
     """``39.01 [38.70, 39.32]``; without brackets where there is no interval."""
     if np.isnan(x.low):

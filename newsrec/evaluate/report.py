@@ -35,7 +35,9 @@ class EvalReport:
     row in its split (reports are paired by it); ``ids (n,) str``; ``readers (n,)``; ``counts``:
     what was kept, dropped and skipped; ``pooled``: metrics of all impressions together;
     ``skipped``: metric to the reason why this corpus cannot have it; ``groups``: name to labels
-    ``(n,) str``; ``labels``: language, encoder, ranker, split, history language.
+    ``(n,) str``; ``labels``: language, encoder, ranker, split, history language;
+    ``lists (n,)``: a hash of each list's candidates and clicks, and ``sizes (n,)`` their number
+    (None: unknown, and the same in all reports).
     """
 
     names: tuple[str, ...]
@@ -49,6 +51,8 @@ class EvalReport:
     skipped: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    lists: NDArray[np.uint64] | None = None
+    sizes: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.rows)
@@ -56,8 +60,8 @@ class EvalReport:
             raise DataError(f"values: {self.values.shape}, expected ({len(self.names)}, {n})")
         columns = {"ids": self.ids, "readers": self.readers}
         columns |= {f"groups[{name!r}]": labels for name, labels in self.groups.items()}
-        for name, column in columns.items():
-            if column.shape != (n,):
+        for name, column in (columns | {"lists": self.lists, "sizes": self.sizes}).items():
+            if column is not None and column.shape != (n,):
                 raise DataError(f"EvalReport.{name}: {column.shape}, expected ({n},)")
 
     def __len__(self) -> int:
@@ -121,6 +125,8 @@ class EvalReport:
             groups={name: labels[at] for name, labels in self.groups.items()},
             pooled={},
             counts={"impressions": len(self.rows[at])},
+            lists=None if self.lists is None else self.lists[at],
+            sizes=None if self.sizes is None else self.sizes[at],
         )
 
     def by(self, groups: str | NDArray[np.str_]) -> dict[str, EvalReport]:
@@ -142,14 +148,17 @@ class EvalReport:
         test: str = "permutation",
         by_reader: bool = False,
     ) -> list[Comparison]:
-        """Paired on the impressions that both have: this minus ``other``, metric by metric.
+        """Paired on the impressions that both have with the same candidates and clicks: this minus
+        ``other``, metric by metric.
 
         ``test``: ``permutation`` (sign flips) or ``bootstrap``. Raises `DataError` when the two
         come from different corpora or splits, or share no impression.
         """
         if test not in TESTS:
             raise unknown_name("test", test, tuple(TESTS))
-        mine, theirs = self._paired(other)
+        mine, theirs = self.common(other)
+        if not len(mine):
+            raise DataError("compare: the two reports share no impression with the same candidates")
         names = [name for name in metrics or self.names if name in other.names]
         if not names:
             raise ConfigError("compare: the two reports share no metric")
@@ -163,7 +172,11 @@ class EvalReport:
             for j, (name, x) in enumerate(zip(names, found, strict=True))
         ]
 
-    def _paired(self, other: EvalReport) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def common(self, other: EvalReport) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Positions, here and there, of the impressions with the same candidates and clicks.
+
+        `DataError` when the two come from different corpora or splits.
+        """
         here = self.provenance.corpus, self.labels.get("split", "")
         there = other.provenance.corpus, other.labels.get("split", "")
         if here != there:
@@ -171,9 +184,10 @@ class EvalReport:
         _, mine, theirs = np.intersect1d(
             self.rows, other.rows, assume_unique=True, return_indices=True
         )
-        if not len(mine):
-            raise DataError("compare: the two reports share no impression")
-        return mine, theirs
+        if self.lists is None or other.lists is None:
+            return mine, theirs
+        same = self.lists[mine] == other.lists[theirs]
+        return mine[same], theirs[same]
 
     def to_json(self, found: Mapping[str, Interval] | None = None) -> dict[str, Any]:
         """``{language, encoder, ranker, metrics: {name: {mean, low, high, n}}, counts}``.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from newsrec.evaluate.contrasts import Contrast
+from newsrec.evaluate.parallel import Parallel
 from newsrec.evaluate.report import EvalReport, over_seeds
 from newsrec.evaluate.significance import Interval
 
@@ -33,6 +34,7 @@ class Results:
     provenance: Mapping[str, object] = field(default_factory=dict)
     failed: tuple[tuple[str, str], ...] = ()
     by_seed: tuple[Mapping[str, Any], ...] = ()
+    _found: dict[tuple[System, str], Parallel] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -74,9 +76,9 @@ class Results:
         return dict(sorted(found.items(), key=lambda item: item[0] != SOURCE))
 
     def summary(self, system: System, metric: str) -> dict[str, Any]:
-        """``source``; ``average`` over the other languages (`counts_as_other`); ``delta`` =
-        (average - source) / source; ``worst``: the language with the lowest mean, and its mean.
-        NaN where unknown."""
+        """``source``; ``average`` over the other languages (`counts_as_other`); ``delta``: mean of
+        their `change`, which is (average - source) / source where all serve the same lists;
+        ``worst``: the language with the lowest mean, and its mean. NaN where unknown."""
         means = {
             language: found[metric].mean
             for language, (_, found) in self.of_system(system).items()
@@ -85,13 +87,48 @@ class Results:
         source = means.get(SOURCE, float("nan"))
         others = [value for language, value in means.items() if counts_as_other(language)]
         average = float(np.mean(others)) if others else float("nan")
+        changes = [self.change(system, x, metric) for x in means if counts_as_other(x)]
+        known = [change for change in changes if not np.isnan(change)]
         worst = min(means, key=lambda language: means[language], default="")
         return {
             "source": source,
             "average": average,
-            "delta": delta(average, source),
+            "delta": float(np.mean(known)) if known else float("nan"),
             "worst": (worst, means.get(worst, float("nan"))),
         }
+
+    def parallel(self, system: System, language: str) -> Parallel | None:
+        """What the language and the source serve alike; None for the source or without it."""
+        key = system, language
+        if key not in self._found:
+            by_language = self.of_system(system)
+            if language == SOURCE or SOURCE not in by_language or language not in by_language:
+                return None
+            report, source = by_language[language][0], by_language[SOURCE][0]
+            self._found[key] = Parallel.of(report, source)
+        return self._found[key]
+
+    def change(self, system: System, language: str, metric: str) -> float:
+        """(mean - source) / source over the impressions that both serve alike (`Parallel`).
+
+        NaN where these are too few, and for pooled metrics where they are not all.
+        """
+        pairs = self.parallel(system, language)
+        if pairs is None or not pairs.enough:
+            return float("nan")
+        by_language = self.of_system(system)
+        (report, means), (source, sources) = by_language[language], by_language[SOURCE]
+        if metric not in means or metric not in sources:
+            return float("nan")
+        if pairs.whole:
+            return delta(means[metric].mean, sources[metric].mean)
+        if metric not in report.names or metric not in source.names:
+            return float("nan")
+        mine, theirs = report[metric][pairs.mine], source[metric][pairs.other]
+        both = ~np.isnan(mine) & ~np.isnan(theirs)
+        if not both.any():
+            return float("nan")
+        return delta(float(mine[both].mean()), float(theirs[both].mean()))
 
     def deviation(self, system: System, metric: str, languages: Iterable[str]) -> float:
         """Standard deviation over seeds of the mean over ``languages``; NaN with one seed."""

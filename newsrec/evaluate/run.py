@@ -26,6 +26,7 @@ from newsrec.evaluate.metrics import (
     measure,
     split_name,
 )
+from newsrec.evaluate.parallel import list_keys
 from newsrec.evaluate.radio import RADIO, RADIO_DEFAULT
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.shares import Floats
@@ -124,6 +125,8 @@ def evaluate(
         skipped=skipped,
         groups=shown.groups,
         labels=labels or {},
+        lists=list_keys(impressions),
+        sizes=impressions.candidates.lengths.astype(np.int32),
     )
 
 

@@ -14,6 +14,7 @@ from newsrec.types import Provenance
 
 _KEY = b"newsrec.report"
 _GROUP = "group:"
+_LISTS = {"lists": "list", "sizes": "candidates"}
 
 
 def save(report: EvalReport, path: Path) -> None:
@@ -32,6 +33,8 @@ def save(report: EvalReport, path: Path) -> None:
     }
     columns = {"row": report.rows, "impression": report.ids, "reader": report.readers}
     columns |= {_GROUP + name: labels for name, labels in report.groups.items()}
+    known = {field: getattr(report, field) for field in _LISTS}
+    columns |= {_LISTS[field]: x for field, x in known.items() if x is not None}
     columns |= dict(zip(report.names, report.values, strict=True))
     table = pyarrow.table({name: pyarrow.array(column) for name, column in columns.items()})
     table = table.replace_schema_metadata({_KEY: json.dumps(said, default=str).encode()})
@@ -67,4 +70,5 @@ def load(path: Path) -> EvalReport:
         skipped=said["skipped"],
         groups={name: column[_GROUP + name].astype(np.str_) for name in said["groups"]},
         labels=said["labels"],
+        **{field: column.get(name) for field, name in _LISTS.items()},
     )

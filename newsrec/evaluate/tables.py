@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from newsrec.evaluate.by_language import HEADINGS, languages, lists_notes, shown_metrics
 from newsrec.evaluate.contrasts import TESTED, Contrast
-from newsrec.evaluate.render import Grid, number, ties_note, with_half_width, with_interval
+from newsrec.evaluate.render import Grid, number, signed, ties_note, with_half_width, with_interval
 from newsrec.evaluate.results import (
     SOURCE,
     Results,
     System,
     counts_as_other,
-    delta,
     system_name,
 )
-from newsrec.evaluate.significance import Interval
 
-HEADINGS = {"auc": "AUC", "mrr": "MRR", "ndcg@5": "nDCG@5", "ndcg@10": "nDCG@10"}
 _ALPHA = 0.05
 
 
@@ -34,13 +32,6 @@ def full(results: Results) -> list[Grid]:
     """What goes into the files: also every metric of every language."""
     found = [summary(results), languages(results, with_interval), *tests(results)]
     return [*found, *groups(results), *every_metric(results), counts(results)]
-
-
-def shown_metrics(results: Results) -> tuple[str, ...]:
-    """Metrics of the main tables that the reports have, else their first four."""
-    have = [name for name in TESTED if any(name in report.names for report in results.reports)]
-    extra = [k for k in ("auc_torchmetrics",) if any(k in r.pooled for r in results.reports)]
-    return tuple(have + extra) or (results.reports[0].names[:4] if results.reports else ())
 
 
 def summary(results: Results) -> Grid:
@@ -79,7 +70,10 @@ def _parts(results: Results) -> list[str]:
 def _summary_notes(results: Results) -> tuple[str, ...]:
     notes = [ties_note()]
     if len(results.languages) > 1:
-        notes.insert(0, "AVG: mean over the languages but English; Δ%: (AVG − ENG) / ENG.")
+        differ = lists_notes(results)
+        change = "mean of the languages' own" if differ else "(AVG − ENG) / ENG"
+        notes.insert(0, f"AVG: mean over the languages but English; Δ%: {change}.")
+        notes += differ
     seeds = len({run["seed"] for run in results.by_seed})
     if seeds > 1:
         notes.append(f"± is the standard deviation over {seeds} seeds.")
@@ -96,7 +90,7 @@ def _summary_cells(
         SOURCE.upper(): number(found["source"], metric)
         + _deviation(results, system, metric, [SOURCE]),
         "AVG": number(found["average"], metric) + _deviation(results, system, metric, others),
-        "Δ%": _signed(100 * found["delta"]),
+        "Δ%": signed(100 * found["delta"]),
         "worst": f"{number(lowest, metric)} {worst}",
     }
     return [cells[part] for part in parts]
@@ -105,35 +99,6 @@ def _summary_cells(
 def _deviation(results: Results, system: System, metric: str, chosen: Sequence[str]) -> str:
     value = results.deviation(system, metric, chosen)
     return "" if np.isnan(value) else f"±{number(value, metric)}"
-
-
-def _signed(value: float) -> str:
-    shown = "–" if np.isnan(value) else f"{value:+.2f}"
-    return "+0.00" if shown == "-0.00" else shown
-
-
-def languages(results: Results, cell: Callable[[Interval, str], str]) -> Grid:
-    """A row per system and language, with intervals and Δ% against English."""
-    metrics = shown_metrics(results)
-    by = next((m for m in reversed(TESTED) if m in metrics), "")
-    compared = bool(by) and SOURCE in results.languages and len(results.languages) > 1
-    rows = []
-    for system in results.systems:
-        source = results.summary(system, by)["source"]
-        for language, (report, means) in results.of_system(system).items():
-            cells = [cell(means[m], m) if m in means else "–" for m in metrics]
-            if compared:
-                here = delta(means[by].mean, source) if by in means else float("nan")
-                cells.append("" if language == SOURCE else _signed(100 * here))
-            rows.append((language, *system, *cells, str(len(report))))
-    heads = [HEADINGS.get(m, m) for m in metrics]
-    change = (f"Δ% {HEADINGS[by]}",) if compared else ()
-    return Grid(
-        "By language",
-        ("language", "encoder", "ranker", *heads, *change, "impressions"),
-        tuple(rows),
-        ("95 % percentile bootstrap over impressions.",),
-    )
 
 
 _TITLES = {
@@ -146,7 +111,11 @@ _TITLES = {
 def tests(results: Results) -> list[Grid]:
     """One table per kind of paired test: differences in points, Holm's p."""
     return [
-        _test_grid(title, [test for test in results.tests if test.kind == kind])
+        _test_grid(
+            title,
+            [test for test in results.tests if test.kind == kind],
+            lists_notes(results) if kind == "language" else (),
+        )
         for kind, title in _TITLES.items()
         if any(test.kind == kind for test in results.tests)
     ]
@@ -168,7 +137,8 @@ def short_tests(results: Results) -> list[Grid]:
             rows, columns = columns, rows
         body = tuple((row, *(cells.get((row, c), "–") for c in columns)) for row in rows)
         heads = (HEADINGS.get(chosen, chosen), *columns)
-        grids.append(Grid(title, heads, body, (_test_note(found[0]),)))
+        notes = (_test_note(found[0]), *(lists_notes(results) if kind == "language" else ()))
+        grids.append(Grid(title, heads, body, notes))
     return grids
 
 
@@ -182,7 +152,7 @@ def _test_note(test: Contrast) -> str:
     return f"Difference in points, p of a paired {how} test, Holm over languages; * p < {_ALPHA}."
 
 
-def _test_grid(title: str, found: Sequence[Contrast]) -> Grid:
+def _test_grid(title: str, found: Sequence[Contrast], notes: tuple[str, ...]) -> Grid:
     metrics = list(dict.fromkeys(test.found.metric for test in found))
     rows: dict[tuple[str, ...], dict[str, Contrast]] = {}
     for test in found:
@@ -195,7 +165,7 @@ def _test_grid(title: str, found: Sequence[Contrast]) -> Grid:
     ]
     heads = [HEADINGS.get(m, m) for m in metrics]
     columns = ("language", "encoder", "ranker", "against", *heads, "pairs")
-    return Grid(title, columns, tuple(cells), (_test_note(found[0]),))
+    return Grid(title, columns, tuple(cells), (_test_note(found[0]), *notes))
 
 
 def _pairs_of(by_metric: dict[str, Contrast]) -> int:
@@ -207,7 +177,7 @@ def _test_cell(test: Contrast | None) -> str:
         return "–"
     p = test.found.p_holm
     shown = "p<.001" if p < 0.001 else f"p={p:.3f}".replace("0.", ".")
-    return f"{_signed(100 * test.found.difference)} {shown}{'*' if p < _ALPHA else ''}"
+    return f"{signed(100 * test.found.difference)} {shown}{'*' if p < _ALPHA else ''}"
 
 
 def groups(results: Results) -> list[Grid]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -66,14 +67,21 @@ def group_means(results: Results) -> list[dict[str, Any]]:
 
 
 #: What `write_report`, `write_values` and `write_figures` leave in a folder.
-_OURS = frozenset(
-    ("config.json", "report.json", "groups.json", "report.md", "report.tex")
-    + ("impressions", "figures")
-)
+_FILES = ("config.json", "report.json", "groups.json", "report.md", "report.tex")
+_OURS = frozenset((*_FILES, "impressions", "figures"))
+
+
+def check_outputs(folder: Path | None, files: Mapping[str, Path | None]) -> None:
+    """`DataError` unless ``folder`` and ``files`` (by option) can be written; None is not asked."""
+    if folder is not None:
+        check_folder(folder)
+    for option, path in files.items():
+        if path is not None:
+            check_file(path, option)
 
 
 def check_folder(folder: Path, option: str = "--out") -> None:
-    """`DataError` unless a report may be written to ``folder``: new, empty, or an earlier report."""
+    """`DataError` unless ``folder`` may hold a report: new, empty, or with an earlier one."""
     if folder.exists() and not folder.is_dir():
         raise DataError(f"{option}: {folder} is a file, expected a folder")
     _check_writable(folder, option)
@@ -90,10 +98,9 @@ def check_folder(folder: Path, option: str = "--out") -> None:
             f"{option}: {folder} holds {foreign[0]!r}, which is no part of a newsrec report; "
             "name a new or an empty folder"
         )
-    if (folder / "report.json").exists() and not _is_report(folder / "report.json"):
-        raise DataError(
-            f"{option}: {folder / 'report.json'} is no newsrec report; name a new or an empty folder"
-        )
+    report = folder / "report.json"
+    if report.exists() and not _is_report(report):
+        raise DataError(f"{option}: {report} is no newsrec report; name a new or an empty folder")
 
 
 def check_file(path: Path, option: str) -> None:

@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from newsrec.errors import ConfigError, DataError
+from newsrec.errors import ConfigError, DataError, StaleCacheError
 from newsrec.types.ragged import Ragged
 
 
@@ -17,10 +17,12 @@ from newsrec.types.ragged import Ragged
 class Strings(Sequence[str]):
     """``n`` strings as UTF-8 bytes end to end, so that a memmapped shelf costs nothing to open.
 
-    ``data``: `Ragged` of ``uint8``; ``strings[i]`` decodes one.
+    ``data``: `Ragged` of ``uint8``; ``strings[i]`` decodes one. ``remedy`` is what to do when a
+    row is damaged on disk, such as the command that writes it again.
     """
 
     data: Ragged
+    remedy: str = ""
 
     @classmethod
     def pack(cls, strings: Iterable[str]) -> Strings:
@@ -42,7 +44,13 @@ class Strings(Sequence[str]):
     def __getitem__(self, i: int | slice) -> str | list[str]:
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
-        return self.data[i].tobytes().decode("utf-8")
+        try:
+            return self.data[i].tobytes().decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise StaleCacheError(
+                f"row {i} of {len(self)} texts is damaged: byte {error.start} is not UTF-8. "
+                f"{self.remedy or 'Make again what it was read from'}"
+            ) from None
 
     def __iter__(self) -> Iterator[str]:
         return (self[i] for i in range(len(self)))

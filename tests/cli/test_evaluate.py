@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -158,11 +160,17 @@ def test_a_submission_needs_no_labels(corpus: Corpus, tmp_path: Path) -> None:
     ("words", "kind", "said"),
     [
         (["--ranker", "fuzion"], ConfigError, "unknown ranker 'fuzion'; known: "),
+        (["--ranker", "fusion:history_limit=x"], ConfigError, "'history_limit' is 'x', expected"),
+        (["--ranker", ","], ConfigError, "--ranker: ',' names nothing"),
+        (["--encoder", ","], ConfigError, "--encoder: ',' names nothing"),
+        (["--langs", ","], ConfigError, "--langs: ',' names nothing"),
+        (["--seeds", "-1"], ConfigError, "greater than or equal to 0, found -1"),
+        (["--encoder", "gte-multilingual-base"], ConfigError, "--trust-remote-code"),
         (["--seeds", "a"], ConfigError, "--seeds: 'a', expected whole numbers"),
         (["--no-track", "--tracking-uri", "x"], ConfigError, "exclude each other"),
         (["--split", "blind"], DataError, "has no labels"),
         (["--split", "void"], DataError, "is empty"),
-        (["--langs", "klingonese"], DataError, "nearest known"),
+        (["--langs", "klingonese"], ConfigError, "nearest known"),
         (["--metrics", "accurracy"], ConfigError, "Did you mean 'accuracy'"),
         (["--config", "/nowhere.yaml"], ConfigError, "/nowhere.yaml: cannot be read"),
         (["--encoder", "no/such/model"], NewsrecError, "no/such/model"),
@@ -195,7 +203,14 @@ def test_lists_are_split_outside_of_brackets() -> None:
 def test_help_says_every_option() -> None:
     done = _process("--help")
     assert done.returncode == 0
-    for option in ("--encoder", "--ranker", "--history-lang", "--submission", "--no-track"):
+    for option in (
+        "--encoder",
+        "--ranker",
+        "--history-lang",
+        "--submission",
+        "--no-track",
+        "--trust-remote",
+    ):
         assert option in done.stdout
 
 
@@ -276,3 +291,81 @@ def test_a_killed_run_is_failed_and_keeps_its_report(
     runs = client.search_runs([experiment.experiment_id], max_results=2000)
     parent = next(run for run in runs if "mlflow.parentRunId" not in run.data.tags)
     assert parent.info.status == "FAILED"
+
+
+@pytest.mark.parametrize("option", ["--out", "--json", "--submission"])
+def test_places_that_cannot_be_written_are_told_before_the_work(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        pytest.fail("the work began")
+
+    monkeypatch.setattr("newsrec.cli.evaluation.experiment", never)
+    monkeypatch.setattr("newsrec.cli.evaluation.submit", never)
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder").mkdir()
+    closed = tmp_path / "folder"
+    monkeypatch.setattr("os.access", lambda path, mode: mode == os.R_OK or Path(path) != closed)
+    words = ["--corpus", str(corpus.folder), "--ranker", "random", "--langs", "eng", "--no-track"]
+    wrong = tmp_path / ("file" if option == "--out" else "folder")
+    for path, said in (
+        (wrong, "expected a f"),
+        (tmp_path / "file" / "below", "is a file, expected a folder"),
+        (tmp_path / "folder" / "new" / "below", "is not writable"),
+    ):
+        error = _error(*words, option, str(path))
+        assert isinstance(error, DataError)
+        assert str(error).startswith(f"{option}: ")
+        assert said in str(error)
+
+
+def test_only_a_folder_of_an_earlier_report_is_written_again(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    words = ["--corpus", str(corpus.folder), "--ranker", "random", "--langs", "eng", "--no-track",
+             "--metrics", "accuracy", "--out"]  # fmt: skip
+    out = tmp_path / "out"
+    _well(*words, str(out))
+    _well(*words, str(out))
+    (out / "thesis.tex").write_text("mine")
+    assert "holds 'thesis.tex'" in str(_error(*words, str(out)))
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "report.json").write_text('{"mine": 1}')
+    assert "is no newsrec report" in str(_error(*words, str(other)))
+    assert (other / "report.json").read_text() == '{"mine": 1}'
+
+
+def test_measuring_shows_a_bar_and_never_two(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[tuple[str, int, int]] = []
+    now: list[str] = []
+
+    @contextmanager
+    def seen(what: str, started: float | None = None) -> Iterator[Callable[[int, int], None]]:
+        now.append(what)
+        assert len(now) == 1
+        yield lambda done, total: shown.append((what, done, total))
+        now.remove(what)
+
+    from tests.encode.models import bert
+
+    monkeypatch.setattr("newsrec.cli.stages.progress", seen)
+    _well(
+        "--corpus", str(corpus.folder), "--encoder", str(bert(tmp_path / "one")), "--langs",
+        "eng,jpn", "--ranker", "fusion,random", "--no-track", "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    assert [step for step in shown if step[0] == "measuring"] == [
+        ("measuring", i, 4) for i in range(4)
+    ]
+    assert {what for what, _, _ in shown} == {"measuring", "encoding"}
+    assert now == []
+
+
+def test_trust_reaches_the_config(corpus: Corpus, tmp_path: Path) -> None:
+    _well(
+        "--corpus", str(corpus.folder), "--ranker", "random", "--langs", "eng", "--no-track",
+        "--metrics", "accuracy", "--out", str(tmp_path / "out"), "--trust-remote-code",
+    )  # fmt: skip
+    assert json.loads((tmp_path / "out" / "config.json").read_text())["trust_remote_code"] is True

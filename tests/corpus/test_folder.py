@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from newsrec.corpus import Corpus, write_corpus
+from newsrec.corpus.arrays import fingerprint_of
 from newsrec.errors import ConfigError, DataError, StaleCacheError
 from tests.corpus.nouns import N_NEWS, USERS, impressions, news_table, same, shelf
 
@@ -115,6 +117,59 @@ def test_a_folder_with_other_things_in_it_is_not_replaced(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    "foreign",
+    ["notes.txt", "texts/eng/notes.txt", "mine/thesis.tex", "news/mine.npy", ".git/config",
+     "texts/eng/title.npy.bak"],
+)  # fmt: skip
+@pytest.mark.parametrize("description", ["whole", "corrupt"])
+def test_a_corpus_with_other_files_beside_is_not_replaced(
+    tmp_path: Path, foreign: str, description: str
+) -> None:
+    _write(tmp_path / "c")
+    if description == "corrupt":
+        (tmp_path / "c" / "corpus.json").write_text('{"format": "newsrec-cor')
+        if foreign == "news/mine.npy":
+            foreign = "mine.npy"
+    path = tmp_path / "c" / foreign
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_text("years of work")
+    with pytest.raises(DataError, match=f"not a newsrec corpus .*{foreign}"):
+        _write(tmp_path / "c")
+    assert path.read_text() == "years of work"
+
+
+def test_an_empty_folder_or_a_link_beside_a_corpus_is_not_deleted(tmp_path: Path) -> None:
+    _write(tmp_path / "c")
+    (tmp_path / "c" / "plans").mkdir()
+    with pytest.raises(DataError, match="plans"):
+        _write(tmp_path / "c")
+    (tmp_path / "c" / "plans").rmdir()
+    (tmp_path / "c" / "linked").symlink_to(tmp_path)
+    with pytest.raises(DataError, match="linked"):
+        _write(tmp_path / "c")
+
+
+@pytest.mark.parametrize("description", ['{"format": "mine"}', "[]", '{"name": "a web crawl"}'])
+def test_a_corpus_json_of_another_program_is_not_replaced(tmp_path: Path, description: str) -> None:
+    (tmp_path / "corpus.json").write_text(description)
+    with pytest.raises(DataError, match="whose format is not 'newsrec-corpus'"):
+        _write(tmp_path)
+    assert (tmp_path / "corpus.json").read_text() == description
+
+
+@pytest.mark.parametrize("damage", ["{", "[" * 100_000, ""])
+def test_a_corpus_of_which_only_the_description_is_damaged_is_replaced(
+    tmp_path: Path, damage: str
+) -> None:
+    _write(tmp_path / "c")
+    (tmp_path / "c" / "corpus.json").write_text(damage)
+    (tmp_path / "c" / ".DS_Store").write_text("")
+    with pytest.raises(StaleCacheError, match="not JSON"):
+        Corpus.open(tmp_path / "c")
+    _write(tmp_path / "c").verify()
+
+
+@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"texts": [shelf("eng", n=N_NEWS - 1)]}, "5 rows, the news table has 6"),
@@ -209,7 +264,9 @@ def test_pickled_arrays_are_refused(tmp_path: Path) -> None:
     _write(tmp_path / "c")
     path = tmp_path / "c" / "users.npy"
     np.save(path, np.array([{"a": 1}], object), allow_pickle=True)
-    _meta(tmp_path / "c", files={"users.npy": {"bytes": path.stat().st_size, "hash": ""}})
+    files = {"users.npy": {"bytes": path.stat().st_size, "hash": ""}}
+    sealed = fingerprint_of(files, ("eng", "cmn"))
+    _meta(tmp_path / "c", files=files, fingerprint=sealed)
     with pytest.raises(StaleCacheError, match="Python objects in dtype"):
         _ = Corpus.open(tmp_path / "c").users
 
@@ -227,3 +284,69 @@ def test_opening_loads_nothing_heavy(tmp_path: Path) -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.strip() == "[]"
+
+
+def _read_all(folder: Path) -> None:
+    corpus = Corpus.open(folder)
+    assert (corpus.news, len(corpus.users)) is not None
+    for language in corpus.languages:
+        texts = corpus.texts(language)
+        for strings in (texts.title, texts.abstract, texts.body or []):
+            list(strings)
+    for split in corpus.splits:
+        corpus.impressions(split)
+        corpus.history_language(split)
+
+
+def test_a_flipped_byte_of_a_small_file_is_found_when_it_is_read(tmp_path: Path) -> None:
+    _write(tmp_path / "c", made_by="newsrec prepare mind raw --out c")
+    _read_all(tmp_path / "c")
+    for path in (tmp_path / "c").rglob("*.*"):
+        if path.name == "corpus.json" or not path.is_file():
+            continue
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        with pytest.raises(StaleCacheError, match="Make it again: newsrec prepare mind raw"):
+            _read_all(tmp_path / "c")
+        path.write_bytes(whole)
+
+
+def test_a_flipped_byte_anywhere_in_a_header_is_refused_or_changes_nothing(tmp_path: Path) -> None:
+    expected = _write(tmp_path / "c").users.tolist()
+    path = tmp_path / "c" / "users.npy"
+    whole = path.read_bytes()
+    for k in range(128):
+        path.write_bytes(whole[:k] + bytes([whole[k] ^ 4]) + whole[k + 1 :])
+        corpus = Corpus.open(tmp_path / "c")
+        with suppress(StaleCacheError):
+            assert corpus.users.tolist() == expected
+
+
+def test_a_large_file_is_checked_by_its_header_and_where_it_is_decoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write(tmp_path / "c", made_by="newsrec prepare mind raw --out c")
+    monkeypatch.setattr("newsrec.corpus.arrays.SMALL_BYTES", 0)
+    path = tmp_path / "c" / "texts" / "eng" / "title.npy"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:128] + b"\xff" + whole[129:])
+    titles = Corpus.open(tmp_path / "c").texts("eng").title
+    with pytest.raises(
+        StaleCacheError, match=r"row 1 of 6 texts is damaged.*title\.npy.*prepare mind raw"
+    ):
+        list(titles)
+    with pytest.raises(StaleCacheError, match="damaged, content differs"):
+        Corpus.open(tmp_path / "c").verify()
+    path.write_bytes(whole.replace(b"'|u1'", b"'|i1'"))
+    with pytest.raises(StaleCacheError, match=r"dtype \|i1, expected \|u1"):
+        Corpus.open(tmp_path / "c").texts("eng")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"languages": ["cmn", "eng"]}, {"files": []}, {"files": {"users.npy": 3}}]
+)
+def test_a_description_that_was_changed_is_stale(tmp_path: Path, changes: dict[str, Any]) -> None:
+    _write(tmp_path / "c")
+    _meta(tmp_path / "c", **changes)
+    with pytest.raises(StaleCacheError, match="do not fit"):
+        Corpus.open(tmp_path / "c")

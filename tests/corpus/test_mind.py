@@ -359,3 +359,22 @@ def test_a_shelf_of_headlines_without_clicks_is_prepared(shared_data: Path, tmp_
     corpus, report = prepare_mind(shared_data / "adressa_titles", tmp_path / "c", options)
     assert report.news == 5_957 + 6_085 - 2_573
     assert corpus.languages == ("nob",)
+
+
+@pytest.mark.parametrize("kind", ["behaviors.tsv", "behaviors.tsv.gz", "b.zip!behaviors.tsv"])
+def test_progress_counts_the_bytes_of_behaviors(tmp_path: Path, kind: str) -> None:
+    raw.put(tmp_path / "raw", {"news.tsv": raw.news("N1", "N2", "N3", "N4"), kind: raw.TRAIN})
+    told: list[tuple[int, int]] = []
+    prepare_mind(
+        tmp_path / "raw", tmp_path / "c", on_progress=lambda done, total: told.append((done, total))
+    )
+    n = len(raw.TRAIN.encode())
+    assert told[-1] == (n, n)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_impressions_in_the_future_are_counted(tmp_path: Path) -> None:
+    behaviors = "1\tU1\t11/15/9999 8:55:22 AM\tN1\tN2-1 N1-0\n"
+    raw.put(tmp_path / "raw", {"news.tsv": raw.news("N1", "N2"), "behaviors.tsv": behaviors})
+    _, report = prepare_mind(tmp_path / "raw", tmp_path / "c")
+    assert "note: 1 impressions are more than a day after now" in "\n".join(report.lines())

@@ -410,3 +410,96 @@ def test_histories_equal_those_gathered_by_hand(
         before = [a for u, a, t in in_time if u == user and t < time]
         assert test.history[int(test.history_of[k])].tolist() == before[-limit:]
         assert test.candidates[k].tolist() == [article]
+
+
+def _with(tmp_path: Path, articles: str, clicks: str = "", suffix: str = "jsonl") -> Report:
+    files: dict[str, str | bytes] = {
+        f"articles.{suffix}": articles, "clicks.csv": clicks or _csv(CLICKS[:1])
+    }  # fmt: skip
+    raw.put(tmp_path, files)
+    _, report = prepare_articles(
+        tmp_path / f"articles.{suffix}", tmp_path / "clicks.csv", tmp_path / "out"
+    )
+    return report
+
+
+def _article(**changes: Any) -> str:
+    return json.dumps({"id": "a1", "language": "deu", "title": "Ein Zug"} | changes) + "\n"
+
+
+@pytest.mark.parametrize("write", [_csv, _jsonl])
+def test_a_text_may_be_of_any_length(tmp_path: Path, write: Any) -> None:
+    limit = csv.field_size_limit()
+    long = "ab cd " * 40_000
+    suffix = "csv" if write is _csv else "jsonl"
+    _with(tmp_path, write([ARTICLES[0] | {"body": long}]), suffix=suffix)
+    body = Corpus.open(tmp_path / "out").texts("deu").body
+    assert body is not None
+    assert body[0] == long.strip()
+    assert csv.field_size_limit() == limit
+
+
+@pytest.mark.parametrize("header", ["id,id,language,title", "id,ID ,language,title"])
+def test_a_column_that_comes_twice_is_refused(tmp_path: Path, header: str) -> None:
+    with pytest.raises(DataError, match=r"articles.csv:1: column 'id' comes 2 times"):
+        _with(tmp_path, f"{header}\na1,x,deu,Zug\n", suffix="csv")
+
+
+@pytest.mark.parametrize("title", [["Ein", "Zug"], {"de": "Ein Zug"}])
+def test_a_title_that_is_no_text_names_line_and_field(tmp_path: Path, title: Any) -> None:
+    text = _article() + _article(id="a2", title=title)
+    with pytest.raises(DataError, match=rf"articles.jsonl:2: {type(title).__name__} in 'title'"):
+        _with(tmp_path, text)
+
+
+def test_deep_nesting_names_its_line(tmp_path: Path) -> None:
+    text = _article() + '{"id": ' + "[" * 100_000 + "]" * 100_000 + "}\n"
+    with pytest.raises(DataError, match=r"articles.jsonl:2: not JSON"):
+        _with(tmp_path, text)
+
+
+def test_characters_that_are_no_text_are_replaced_and_counted(tmp_path: Path) -> None:
+    text = _article(title="Ein\0Zug") + _article(id="a2", abstract="\ud83d Suppe \udc00")
+    report = _with(tmp_path, text + _article(id="a3", title="heil 🚂"))
+    texts = Corpus.open(tmp_path / "out").texts("deu")
+    assert (texts.title[0], texts.abstract[1]) == ("Ein\ufffdZug", "\ufffd Suppe \ufffd")
+    assert texts.title[2] == "heil 🚂"
+    assert "note: 2 texts held NUL characters or lone surrogates (U+FFFD now)" in report.lines()
+
+
+@pytest.mark.parametrize("column", ["id", "category", "story"])
+@pytest.mark.parametrize("bad", ["a1\0", "a\ud800"])
+def test_a_name_with_characters_that_are_no_text_is_refused(
+    tmp_path: Path, column: str, bad: str
+) -> None:
+    with pytest.raises(DataError, match=rf"articles.jsonl:1: {column} .* holds U\+(0000|D800)"):
+        _with(tmp_path, _article(**{column: bad}))
+
+
+@pytest.mark.parametrize("column", ["user", "article"])
+def test_a_click_with_characters_that_are_no_text_is_refused(tmp_path: Path, column: str) -> None:
+    clicks = _csv([CLICKS[0] | {column: "a1\0"}])
+    with pytest.raises(DataError, match=r"clicks.csv:2: .* holds U\+0000"):
+        _with(tmp_path, _article(), clicks)
+
+
+@pytest.mark.parametrize("days", [float("nan"), float("inf"), 1e12, 0.0, -1.0])
+def test_a_window_that_is_no_time_is_refused(days: float) -> None:
+    with pytest.raises(ConfigError, match="negatives_days"):
+        ArticleOptions(negatives=1, negatives_days=days)
+
+
+def test_a_seed_below_0_is_refused() -> None:
+    with pytest.raises(ConfigError, match="seed -1"):
+        ArticleOptions(seed=-1)
+
+
+def test_times_in_the_future_are_counted_and_kept(tmp_path: Path) -> None:
+    articles = [ARTICLES[0] | {"published": "9000-01-01"}, *ARTICLES[1:]]
+    late = {"user": "u1", "article": "a1", "time": "1768000000000000"}  # Microseconds.
+    _, report = _prepare(tmp_path, articles=articles, clicks=[*CLICKS, late])
+    notes = "\n".join(report.notes)
+    assert "1 articles are published more than a day after now (the last 9000-01-01" in notes
+    assert "1 impressions are more than a day after now" in notes
+    _, report = _prepare(tmp_path / "sound")
+    assert "after now" not in "\n".join(report.lines())
