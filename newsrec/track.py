@@ -100,12 +100,16 @@ class MlflowTracker:
                     self._client.log_artifact(self._run, str(path), below if below != "." else None)
 
     def stop(self, status: str) -> None:
-        """End the parent run, and a child that was being sent."""
+        """End the parent run, and a child that was being sent.
+
+        With a client of its own for each: a signal may have ended us inside a transaction, which
+        the old client's connection still holds.
+        """
         if self._client is None:
             return
-        with self._guarded():
-            for run in filter(None, (self._child, self._run)):
-                self._client.set_terminated(run, status)
+        for run in filter(None, (self._run, self._child)):
+            with self._guarded():
+                _client(self._uri).set_terminated(run, status)
 
     def _begin(self, name: str, tags: Mapping[str, str]) -> str:
         run = self._client.create_run(self._experiment, tags=dict(tags), run_name=name)

@@ -21,9 +21,9 @@ from newsrec.errors import ConfigError, DataError, NewsrecError
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import Results
 from newsrec.pipeline.bench import Bench
-from newsrec.pipeline.experiment import experiment
 from newsrec.pipeline.origin import commit, versions
 from newsrec.pipeline.scene import make_scene
+from newsrec.pipeline.study import experiment
 from newsrec.pipeline.submit import submit
 from newsrec.types import Ragged
 from tests.evaluate.shelves import N_NEWS, TopicEncoder, write
@@ -383,7 +383,7 @@ def test_a_submission_is_of_one_system_and_one_language(
 
 def test_the_story_is_public_and_stays_a_function() -> None:
     code = """
-import newsrec, newsrec.pipeline
+import newsrec, newsrec.pipeline, newsrec.pipeline.study
 for _ in range(2):
     assert callable(newsrec.experiment), newsrec.experiment
     assert newsrec.experiment is newsrec.pipeline.experiment

@@ -18,9 +18,9 @@ from newsrec.evaluate.render import text
 from newsrec.evaluate.results import Results
 from newsrec.evaluate.tables import screen
 from newsrec.files import write_json
-from newsrec.pipeline.experiment import experiment
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.report_files import check_outputs, new_folder
+from newsrec.pipeline.study import experiment
 from newsrec.pipeline.submit import submit
 from newsrec.track import OFF, tracking
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from unicodedata import category
 
 if TYPE_CHECKING:
-    from newsrec.pipeline.recommend import Recommendations
+    from newsrec.pipeline.page import Recommendations
 
 
 def json(found: Recommendations) -> str:

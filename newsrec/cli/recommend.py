@@ -53,7 +53,7 @@ def recommend(
     from newsrec.cli.progress import progress
     from newsrec.encode import load_encoder
     from newsrec.pipeline.open import open_corpus
-    from newsrec.pipeline.recommend import recommend
+    from newsrec.pipeline.page import recommend
     from newsrec.pipeline.request import Request
     from newsrec.rank.mixed import exposure
 

@@ -6,17 +6,15 @@ from importlib import import_module
 from typing import Any
 
 _PUBLIC = {
-    "experiment": "newsrec.pipeline.experiment",
-    "recommend": "newsrec.pipeline.recommend",
+    "experiment": "newsrec.pipeline.study",
+    "recommend": "newsrec.pipeline.page",
 }
 __all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
-        # Importing a submodule binds its name here; the story of that name shall win.
-        globals()[name] = getattr(import_module(_PUBLIC[name]), name)
-        return globals()[name]
+        return getattr(import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module 'newsrec.pipeline' has no attribute {name!r}")
 
 
