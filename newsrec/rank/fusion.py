@@ -86,11 +86,12 @@ class LateFusion:
         step = max(1, _READER_VALUES // shelf.dim)
         for first in range(0, len(read), step):
             here = np.arange(first, min(first + step, len(read)))
-            readers = history.means(read if len(here) == len(read) else read.take(here))
+            readers = history.means(
+                read if len(here) == len(read) else read.take(here), self.threads
+            )
             a, b = np.searchsorted(sorted_of, [first, first + len(here)])
-            at = candidates.positions(order[a:b])
-            of = np.repeat(sorted_of[a:b] - first, candidates.lengths[order[a:b]])
-            scores[at] = shelf.dots(candidates.values[at], readers, of, self.threads)
+            lists, of = candidates.take(order[a:b]), sorted_of[a:b] - first
+            scores[candidates.positions(order[a:b])] = shelf.dots(lists, readers, of, self.threads)
         return scores
 
 
