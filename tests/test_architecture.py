@@ -17,7 +17,7 @@ LAYER = {
     **dict.fromkeys(("errors", "types", "protocols", "languages", "files"), 0),
     **dict.fromkeys(STAGES, 1),
     **dict.fromkeys(("config", "build", "track"), 2),
-    **dict.fromkeys(("pipeline", "mini", "mini_card", "mini_work"), 3),
+    **dict.fromkeys(("pipeline", "mini"), 3),
     **dict.fromkeys(("serve", "cli", "__main__"), 4),
 }
 FILES = sorted(PACKAGE.rglob("*.py"))

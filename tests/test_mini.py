@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from newsrec import mini
 from newsrec.encode.static import BUNDLED, StaticEncoder
 from newsrec.errors import DataError
+from newsrec.mini.__main__ import main
+from newsrec.mini.build import gather, scores
 from newsrec.text import heldout
 from newsrec.text.pool import Gatherer, leak_key
 
@@ -69,7 +70,7 @@ def test_held_out_texts_never_reach_training(data: Path) -> None:
     assert own
     assert len(own) == len(english)
     assert not set(map(leak_key, english)) & set(map(leak_key, rest))
-    pool, dropped = mini.gather(data, held, str.lower)
+    pool, dropped = gather(data, held, str.lower)
     assert not {leak_key(text) for text in pool.texts} & held.keys
     assert dropped["tatoeba"] > 0
     assert heldout.cut(data).keys == held.keys
@@ -98,8 +99,8 @@ def test_quick_run_is_deterministic_and_resumes(data: Path, tmp_path: Path) -> N
     outs = [tmp_path / f"out{i}" for i in range(3)]
     common = ["--data", str(data), "--quick"]
     for out, work in zip(outs[:2], ("work0", "work1"), strict=True):
-        mini.main([*common, "--work", str(tmp_path / work), "--out", str(out)])
-    mini.main([*common, "--work", str(tmp_path / "work1"), "--out", str(outs[2])])  # from its state
+        main([*common, "--work", str(tmp_path / work), "--out", str(out)])
+    main([*common, "--work", str(tmp_path / "work1"), "--out", str(outs[2])])  # from its state
     for name in ("table.safetensors", "pieces.tsv.gz", "config.json"):
         assert len({(out / name).read_bytes() for out in outs}) == 1
     encoder = StaticEncoder(outs[0])
@@ -111,13 +112,13 @@ def test_quick_run_is_deterministic_and_resumes(data: Path, tmp_path: Path) -> N
 
 def test_no_data_says_so(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="--data"):
-        mini.main(["--data", str(tmp_path / "x"), "--work", str(tmp_path), "--out", str(tmp_path)])
+        main(["--data", str(tmp_path / "x"), "--work", str(tmp_path), "--out", str(tmp_path)])
 
 
 @pytest.mark.shared
 def test_shipped_weights_reach_the_card(shared_data: Path) -> None:
     held = heldout.cut(shared_data)
-    found = mini.scores(StaticEncoder().encode, held, 256)
+    found = scores(StaticEncoder().encode, held, 256)
     card = (BUNDLED / "README.md").read_text("utf-8")
     for title, test in (("NTREX, other language → English", "ntrex"), ("SIB-200 topics", "sib")):
         row = re.search(rf"\| {title}[^|]*\|[^|]*\| ([0-9.]+) \|", card)

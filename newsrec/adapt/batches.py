@@ -18,13 +18,15 @@ class Material:
 
     share: source -> part of a batch's groups; kinds: sources of like texts, see `Options.focus`;
     tokens: text -> piece numbers; groups: group -> texts; chance ``(n_texts,)``: weight of a text
-    when a group has more texts than are drawn; source ``(n_groups,)``; goal ``(n_groups,)`` row of
-    the teacher's vector of the group or -1; teacher ``(n, dim)``.
+    when a group has more texts than are drawn; source ``(n_groups,)``, rising; favour
+    ``(n_groups,)``: running sum of the weights by which groups of a source are drawn; goal
+    ``(n_groups,)``: row of the teacher's vector of the group or -1; teacher ``(n, dim)``.
     """
 
     tokens: Ragged
     groups: Ragged
     chance: Floats
+    favour: NDArray[np.float64]
     source: NDArray[np.int16]
     share: dict[int, float]
     kinds: tuple[tuple[int, ...], ...]
@@ -42,21 +44,21 @@ class Options:
     random; average_from: the table is the mean over the steps after this part of the run.
     """
 
-    steps: int = 8000
+    steps: int = 2500
     n_groups: int = 700
     n_texts: int = 4
     n_tokens: int = 48
     rate: float = 5e-3
-    shared_rate: float = 0.2
+    shared_rate: float = 0.4
     warm_up: int = 200
     temperature: float = 0.05
     distil: float = 4.0
-    drop: float = 0.0
+    drop: float = 0.1
     focus: float = 0.7
     levels: tuple[int, ...] = (64, 128, 256)
     average_from: float = 0.7
     half: bool = True
-    checkpoint: int = 1000
+    checkpoint: int = 500
 
 
 def draw(
@@ -65,13 +67,15 @@ def draw(
     """One batch: text numbers ``(n,)`` and the group each belongs to ``(n,)``."""
     picked, shares = [], material.share
     if rng.random() < options.focus:
-        totals = [sum(shares[source] for source in kind) for kind in material.kinds]
-        at = int(np.searchsorted(np.cumsum(totals), rng.random() * sum(totals)))
-        shares = {source: shares[source] / totals[at] for source in material.kinds[at]}
+        totals = [sum(shares[source] for source in one) for one in material.kinds]
+        kind = int(np.searchsorted(np.cumsum(totals), rng.random() * sum(totals)))
+        shares = {source: shares[source] / totals[kind] for source in material.kinds[kind]}
     for source, share in shares.items():
-        rows = np.flatnonzero(material.source == source)
-        count = rng.poisson(share * options.n_groups)
-        picked.append(rows[rng.integers(0, len(rows), min(count, 4 * len(rows)))])
+        first, last = np.searchsorted(material.source, [source, source + 1])
+        below = material.favour[first - 1] if first else 0.0
+        count = min(rng.poisson(share * options.n_groups), 4 * (last - first))
+        at = below + rng.random(count) * (material.favour[last - 1] - below)
+        picked.append(np.searchsorted(material.favour[:last], at, side="right").clip(max=last - 1))
     groups = np.unique(np.concatenate(picked))
     members = material.groups.take(groups)
     owner = members.owner()

@@ -63,12 +63,13 @@ def throughput(n: int) -> dict[str, float]:
 
 def same_size(encoder: Any) -> Any:
     """A model2vec model with the encoder's pieces and as many numbers; its text is cleaned by
-    the normaliser of `tokenizers`, as model2vec's own models do."""
+    the normaliser of `tokenizers` and words are marked there, as model2vec's own models do."""
     from model2vec import StaticModel
-    from tokenizers import Tokenizer, normalizers
+    from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
     tokenizer = Tokenizer.from_str(encoder._tokenizer.to_str())
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     size = (tokenizer.get_vocab_size(), encoder.dim)
     table = np.random.default_rng(0).standard_normal(size, dtype=np.float32)
     return StaticModel(table, tokenizer, normalize=True)

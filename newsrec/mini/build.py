@@ -1,15 +1,14 @@
-"""The recipe of `mini`, the built-in encoder: text, adapt, encode, evaluate, card, in this order.
+"""How `mini`, the built-in encoder, is made: text, adapt, encode, evaluate, card, in this order.
 
-``python -m newsrec.mini --data DIR --work DIR --out DIR``: every result depends on the data, the
-seed and the number of threads only. A killed run goes on from what lies in ``--work``.
+Every result depends on the data, the recipe and the seed only. A killed run goes on from what lies
+in its work folder.
 """
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,15 @@ from numpy.typing import NDArray
 from newsrec.adapt import pieces as inventory
 from newsrec.adapt import static as training
 from newsrec.adapt import teacher as teaching
-from newsrec.adapt.batches import Material, Options
+from newsrec.adapt.batches import Material
+from newsrec.adapt.members import train_members
 from newsrec.encode import static as encoding
 from newsrec.errors import DataError, MissingExtra
 from newsrec.evaluate import encoders as measure
 from newsrec.files import atomic_file
-from newsrec.mini_card import LICENCE, card
-from newsrec.mini_work import Work, digest
+from newsrec.mini.card import LICENCE, card
+from newsrec.mini.recipe import CORE, Recipe
+from newsrec.mini.work import Work, digest
 from newsrec.text import heldout
 from newsrec.text.groups import SOURCES, Group
 from newsrec.text.pool import Gatherer, Pool
@@ -34,48 +35,9 @@ from newsrec.types import Ragged
 Floats = NDArray[np.float32]
 log = logging.getLogger("newsrec.mini")
 
-#: Languages that get most of the pieces and are drawn most often: xMIND's, English, German.
-CORE = ("eng", *heldout.SIB, "deu")
 _WORDS = ("muse", "wiktionary", "panlex")  # read for CORE and the pivots of Guarani and Haitian
 _ALONE = ("panlex", "headlines", "english")  # sources whose groups no English side joins
 _KINDS = {"tatoeba": 1, "dictionary": 2, "panlex": 2}  # short sentences, words; 0: written text
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """Everything that was chosen; `QUICK` is the same in small."""
-
-    n_pieces: int = 122_000
-    dim: int = 256
-    characters: tuple[int, int] = (1_000_000, 160_000)  # of the piece sample: CORE, other languages
-    taught: dict[str, int] = field(
-        default_factory=lambda: {
-            "mafand": 6_000, "tatoeba": 25_000, "wmt": 15_000, "dictionary": 30_000, "stsb": 9_000,
-            "wmt22_docs": 0,
-        }
-    )  # fmt: skip
-    share: dict[str, float] = field(
-        default_factory=lambda: {
-            "ntrex": 0.11, "flores": 0.08, "sib": 0.06, "tico19": 0.05, "stsb": 0.05, "wmt": 0.14,
-            "mafand": 0.06, "tatoeba": 0.25, "guarani": 0.03, "haitian": 0.015, "udhr": 0.003,
-            "wmt22_docs": 0.01, "headlines": 0.015, "english": 0.015, "dictionary": 0.11,
-            "panlex": 0.05,
-        }
-    )  # fmt: skip
-    language_power: float = 0.35  # a text is drawn with weight n ** -power of its language's size
-    core_weight: float = 2.5
-    options: Options = field(default_factory=Options)
-
-
-QUICK = Recipe(
-    n_pieces=600,
-    dim=32,
-    characters=(20_000, 20_000),
-    taught=dict.fromkeys(SOURCES, 60) | {"dictionary": 60},
-    options=Options(
-        steps=30, n_groups=60, warm_up=5, levels=(8, 16, 32), checkpoint=10, average_from=0.5
-    ),
-)
 
 
 def gather(
@@ -120,7 +82,7 @@ def tokenise(texts: Sequence[str], pieces: Sequence[tuple[str, float]]) -> Ragge
     tokenizer = encoding.build_tokenizer(pieces)
     values, lengths = [], []
     for start in range(0, len(texts), 20_000):
-        block = [text[:300] for text in texts[start : start + 20_000]]
+        block = [encoding.mark(text[:300]) for text in texts[start : start + 20_000]]
         found = [[i for i in one.ids if i] for one in tokenizer.encode_batch_fast(block)]
         lengths += [len(one) for one in found]
         values.append(np.array([i for one in found for i in one], np.int32))
@@ -169,7 +131,10 @@ def material(
     teacher: Floats,
     recipe: Recipe,
 ) -> Material:
-    """What `training.train` reads: groups of two or more, languages weighted."""
+    """What `training.train` reads: groups of two or more.
+
+    A text is drawn by the weight of its language, a group by that of its rarest language.
+    """
     size = np.bincount(pool.language, minlength=len(pool.languages)).astype(float)
     weight = np.maximum(size, 1) ** -recipe.language_power
     weight *= [recipe.core_weight if code in CORE else 1 for code in pool.languages]
@@ -179,10 +144,14 @@ def material(
     share = {i: value for i, value in share.items() if i in present}
     kind = [_KINDS.get(source, 0) for source in pool.sources]
     kinds = [tuple(i for i in share if kind[i] == k) for k in range(3)]
+    groups = pool.groups.take(keep)
+    chance = (weight / weight.max())[pool.language].astype(np.float32)
+    rarest = np.maximum.reduceat(chance[groups.values], groups.offsets[:-1])
     return Material(
         tokens=tokens,
-        groups=pool.groups.take(keep),
-        chance=(weight / weight.max())[pool.language].astype(np.float32),
+        groups=groups,
+        chance=chance,
+        favour=np.cumsum(rarest, dtype=np.float64),
         source=pool.source[keep],
         share=share,
         kinds=tuple(k for k in kinds if k),
@@ -229,21 +198,20 @@ def build(
     held = heldout.cut(data)
     pool, dropped = gather(data, held, encoding.Cleaner(han))
     log.info("%d texts, %d groups; held out: %s", len(pool.texts), len(pool.groups), dropped)
-    prepared = asdict(replace(recipe, options=Options()))
+    prepared = (recipe.n_pieces, recipe.dim, recipe.characters, sorted(recipe.taught.items()))
     store = Work(work, digest(pool.texts, prepared, seed))
     pieces = store.rows("pieces", lambda: cut_pieces(pool, recipe, seed))
     tokens = store.arrays("tokens", lambda: _flat(tokenise(pool.texts, pieces)))
     taught = store.arrays("teacher", lambda: _named(teach(pool, recipe)))
     bags, goal = Ragged(tokens["values"], tokens["offsets"]), taught["goal"]
     with store.timed("training"):
-        table = training.train(
+        table = train_members(
             training.start(bags, pool.groups, goal, taught["vectors"], len(pieces)),
             training.shared_parts([piece for piece, _ in pieces]),
             material(pool, bags, goal, taught["vectors"], recipe),
             recipe.options,
-            seed,
-            resume=store.path(f"state-{digest(recipe)}", "pt"),
-            report=lambda *at: log.info("step %d: loss %.3f, teacher %.3f", *at),
+            [100 * seed + member for member in range(recipe.n_members)],
+            store.path(f"members-{digest(replace(recipe, n_members=0))}", "d"),
         )
     encoding.write(out, table, pieces, han, recipe.options.levels)
     encoder = encoding.StaticEncoder(out)
@@ -271,25 +239,3 @@ def _flat(tokens: Ragged) -> dict[str, NDArray[Any]]:
 
 def _named(taught: tuple[NDArray[np.int32], Floats]) -> dict[str, NDArray[Any]]:
     return {"goal": taught[0], "vectors": taught[1]}
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line of `scripts/train_mini`."""
-    parser = argparse.ArgumentParser(prog="python -m newsrec.mini", description=build.__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="the shared data folder")
-    parser.add_argument("--work", type=Path, required=True, help="where a killed run goes on from")
-    parser.add_argument("--out", type=Path, required=True, help="the folder of the weights")
-    parser.add_argument("--steps", type=int, help="training steps; default: the recipe's")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--quick", action="store_true", help="a tiny model, to see it run")
-    given = parser.parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    recipe = QUICK if given.quick else Recipe()
-    if given.steps:
-        recipe = replace(recipe, options=replace(recipe.options, steps=given.steps))
-    training.set_threads(2)
-    build(given.data, given.work, given.out, recipe, given.seed)
-
-
-if __name__ == "__main__":
-    main()

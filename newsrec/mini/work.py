@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,19 +65,19 @@ class Work:
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
         """Add what the block takes to the stage's minutes, over all starts of the run."""
-        began, busy = time.monotonic(), time.process_time()
+        began, busy = time.monotonic(), sum(os.times()[:4])
         yield
         spent = self.minutes()
         wall, processor = spent.get(stage, (0.0, 0.0))
         spent[stage] = (
             wall + (time.monotonic() - began) / 60,
-            processor + (time.process_time() - busy) / 60,
+            processor + (sum(os.times()[:4]) - busy) / 60,
         )
         with atomic_file(self.path("minutes", "json")) as file:
             file.write(json.dumps(spent, indent=1).encode("utf-8"))
 
     def minutes(self) -> dict[str, tuple[float, float]]:
-        """Stage -> minutes by the clock, minutes of processor time."""
+        """Stage -> minutes by the clock, minutes of processor time, finished children's with it."""
         path = self.path("minutes", "json")
         found = json.loads(path.read_text("utf-8")) if path.exists() else {}
         return {stage: (float(wall), float(busy)) for stage, (wall, busy) in found.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from newsrec.text.groups import SOURCES
 
 if TYPE_CHECKING:
     from newsrec.encode.static import StaticEncoder
-    from newsrec.mini import Recipe
+    from newsrec.mini.recipe import Recipe
     from newsrec.text.heldout import HeldOut
     from newsrec.text.pool import Pool
 
@@ -154,25 +154,28 @@ English topics with the same classifier: {full["sib"].get("eng", float("nan")):.
 English side of {int(sum(recipe.taught.values())):,} groups of the larger sources and of every
 group of the others: vectors of the teacher all-MiniLM-L6-v2 (Apache-2.0).
 
-{_training(recipe.options, seed, minutes)}
+{_training(recipe, seed, minutes)}
 """
 
 
-def _training(options: Any, seed: int, minutes: Mapping[str, tuple[float, float]]) -> str:
+def _training(recipe: Recipe, seed: int, minutes: Mapping[str, tuple[float, float]]) -> str:
+    options = recipe.options
     spent = ", ".join(f"{stage} {a:.0f} ({b:.0f})" for stage, (a, b) in minutes.items())
     return f"""## Training
 
 Objective: MPCL (Zhao et al. 2024), equation 2, at every level, τ {options.temperature}, cosine
 without the min-max rescaling, all texts of the batch in the denominator, plus
 {options.distil} × (1 − cosine to the teacher's vector of the group's English side, reduced by PCA).
-{options.steps:,} steps × about {options.n_groups} groups of 2 to {options.n_texts} texts, Adam on
-the touched rows, peak rate {options.rate}, linear decay, mean of the tables of the last
+{recipe.n_members} runs from the same start, their tables averaged. Each:
+{options.steps:,} steps × about {options.n_groups} groups of 2 to {options.n_texts} texts, one piece
+in {1 / max(options.drop, 1e-9):.0f} dropped, Adam on the touched rows,
+peak rate {options.rate}, linear decay, mean over the last
 {100 * (1 - options.average_from):.0f} % of the steps; {100 * options.focus:.0f} % of the steps draw
 from one kind of text only (written sentences, Tatoeba, words), so that negatives are alike. Each
 step takes the loss at the full width and, in turn, at one of the shorter levels. While training,
 pieces share rows with pieces of like spelling; the sums are the table. Start: mean teacher vector
 of the texts that hold the piece.
-Seed {seed}, two threads. Minutes by the clock (of processor time): {spent}.
+Seed {seed}. Minutes by the clock (of processor time): {spent}.
 
 ## Limits
 

@@ -1,0 +1,1 @@
+"""The recipe of `mini`, the built-in encoder; `scripts/train_mini` runs it."""
