@@ -82,11 +82,13 @@ def tokenise(texts: Sequence[str], pieces: Sequence[tuple[str, float]]) -> Ragge
     tokenizer = encoding.build_tokenizer(pieces)
     values, lengths = [], []
     for start in range(0, len(texts), 20_000):
-        block = [encoding.mark(text[:300]) for text in texts[start : start + 20_000]]
-        found = [[i for i in one.ids if i] for one in tokenizer.encode_batch_fast(block)]
-        lengths += [len(one) for one in found]
-        values.append(np.array([i for one in found for i in one], np.int32))
-    return Ragged.from_lengths(np.concatenate(values), np.array(lengths, np.int64))
+        block = (text[:300] for text in texts[start : start + 20_000])
+        words, cut = encoding.cut_words(tokenizer, block)
+        found = words.through(cut)
+        known = found.values > 0
+        values.append(found.values[known])
+        lengths.append(np.diff(np.concatenate([[0], np.cumsum(known)])[found.offsets]))
+    return Ragged.from_lengths(np.concatenate(values), np.concatenate(lengths))
 
 
 def teach(pool: Pool, recipe: Recipe) -> tuple[NDArray[np.int32], Floats]:

@@ -44,23 +44,6 @@ def spread(run: Callable[[int, int], None], n: int, size: int, threads: int | No
             piece.result()
 
 
-def alike(lengths: NDArray[np.integer], size: int) -> list[NDArray[np.int64]]:
-    """Numbers of the lists that are not empty, in groups of one length.
-
-    ``lengths (n,)``; a group has at most ``size`` rows in all, or one list.
-    """
-    order = np.argsort(lengths, kind="stable")
-    order = order[lengths[order] > 0]
-    kinds, firsts, counts = np.unique(lengths[order], return_index=True, return_counts=True)
-    groups = []
-    for length, first, count in zip(kinds.tolist(), firsts.tolist(), counts.tolist(), strict=True):
-        step = max(1, size // length)
-        groups += [
-            order[i : min(i + step, first + count)] for i in range(first, first + count, step)
-        ]
-    return groups
-
-
 def cut(lists: Ragged, size: int) -> tuple[Ragged, NDArray[np.int64]]:
     """The same values in lists of at most ``size``, and which list each part came from."""
     lengths = lists.lengths

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.errors import DataError
-from newsrec.rank.blocks import Gather, alike, block_rows, cut, spread
+from newsrec.rank.blocks import Gather, block_rows, cut, spread
 from newsrec.types import Ragged
 
 Floats = NDArray[np.float32]
@@ -109,14 +109,13 @@ class Side:
 
         ``place (m, length)``: where their values lie in ``lists.values``.
         """
-        vectors, lengths, size = np.asarray(self.vectors), lists.lengths, block_rows(self.dim)
-        groups, longest = alike(lengths, size), max(size, int(lengths.max(initial=0)))
+        vectors, size = np.asarray(self.vectors), block_rows(self.dim)
+        groups, longest = lists.alike(size), max(size, int(lists.lengths.max(initial=0)))
 
         def run(start: int, end: int) -> None:
             gather = Gather(vectors, longest)
             for chosen in groups[start:end]:
-                place = lists.offsets[chosen][:, None] + np.arange(lengths[chosen[0]])
-                work(place, gather, chosen)
+                work(lists.square(chosen), gather, chosen)
 
         spread(run, len(groups), 1, threads)
 

@@ -87,10 +87,35 @@ class Ragged:
         shift = np.repeat(self.offsets[:-1][rows] - starts[:-1], lengths)
         return np.arange(starts[-1], dtype=np.int64) + shift
 
+    def alike(self, size: int) -> list[NDArray[np.int64]]:
+        """Numbers of the lists that are not empty, in groups of one length.
+
+        A group has at most ``size`` values in all, or one list.
+        """
+        lengths = self.lengths
+        order = np.argsort(lengths, kind="stable")
+        order = order[lengths[order] > 0]
+        kinds, firsts = np.unique(lengths[order], return_index=True)
+        groups: list[NDArray[np.int64]] = []
+        for length, same in zip(kinds.tolist(), np.split(order, firsts[1:]), strict=False):
+            step = max(1, size // length)
+            groups += [same[i : i + step] for i in range(0, len(same), step)]
+        return groups
+
+    def square(self, rows: Array) -> NDArray[np.int64]:
+        """``(k, length)``: flat positions of lists ``rows (k >= 1,)`` of one length."""
+        length = self.offsets[rows[0] + 1] - self.offsets[rows[0]]
+        return np.asarray(self.offsets[rows][:, None] + np.arange(length))
+
     def take(self, rows: Array) -> Ragged:
         """The lists ``rows (k,)``, in that order; copies."""
         rows = np.asarray(rows, np.int64)
         return Ragged.from_lengths(self.values[self.positions(rows)], self.lengths[rows])
+
+    def through(self, inner: Ragged) -> Ragged:
+        """Every number replaced by the list of ``inner`` that it names: one list of lists, flat."""
+        found = inner.take(self.values)
+        return Ragged(found.values, found.offsets[self.offsets])
 
     def tail(self, limit: int) -> Ragged:
         """The last ``limit`` items of every list."""

@@ -19,7 +19,11 @@ def titles(n: int) -> list[str]:
     folder = Path(os.environ.get("NEWSREC_SHARED", "../shared/data")) / "mind" / "news.tsv.gz"
     if folder.exists():
         with gzip.open(folder, "rt", encoding="utf-8") as file:
-            found = [line.split("\t")[3] for line in file]
+            rows = [line.split("\t") for line in file]
+        words = " ".join(row[4] for row in rows).split()
+        # Further on, stretches of the abstracts as long as titles: real words at their real rates.
+        found = [row[3] for row in rows]
+        found += [" ".join(words[i : i + 10]) for i in range(0, len(words), 10)]
     else:
         rng = np.random.default_rng(0)
         letters = np.array(list("etaoinshrdlucmfwyp"))

@@ -40,6 +40,27 @@ def test_take_is_a_list_of_rows(lists: list[list[int]], data: st.DataObject) -> 
     assert as_lists(ragged.take(np.array(rows, np.int64))) == [lists[i] for i in rows]
 
 
+@given(LISTS, st.integers(1, 7))
+def test_alike_lists_are_squares_that_cover_everything_once(
+    lists: list[list[int]], size: int
+) -> None:
+    ragged = Ragged.from_lists(lists)
+    groups = ragged.alike(size)
+    assert sorted(i for rows in groups for i in rows) == [i for i, row in enumerate(lists) if row]
+    for rows in groups:
+        square = ragged.values[ragged.square(rows)]
+        assert square.tolist() == [lists[i] for i in rows]
+        assert len(rows) == 1 or square.size <= size
+
+
+@given(LISTS.filter(bool), st.data())
+def test_through_replaces_numbers_by_lists(inner: list[list[int]], data: st.DataObject) -> None:
+    numbers = st.integers(0, len(inner) - 1)
+    outer = data.draw(st.lists(st.lists(numbers, max_size=4), max_size=6))
+    found = Ragged.from_lists(outer).through(Ragged.from_lists(inner))
+    assert as_lists(found) == [[v for i in row for v in inner[i]] for row in outer]
+
+
 @given(LISTS)
 def test_like_keeps_the_shape(lists: list[list[int]]) -> None:
     ragged = Ragged.from_lists(lists)
