@@ -44,21 +44,21 @@ class Options:
     random; average_from: the table is the mean over the steps after this part of the run.
     """
 
-    steps: int = 2500
+    steps: int = 6000
     n_groups: int = 700
     n_texts: int = 4
     n_tokens: int = 48
     rate: float = 5e-3
     shared_rate: float = 0.4
     warm_up: int = 200
-    temperature: float = 0.05
-    distil: float = 4.0
+    temperature: float = 0.1
+    distil: float = 6.0
     drop: float = 0.1
     focus: float = 0.7
     levels: tuple[int, ...] = (64, 128, 256)
     average_from: float = 0.7
     half: bool = True
-    checkpoint: int = 500
+    checkpoint: int = 1000
 
 
 def draw(

@@ -37,11 +37,14 @@ def bitext_pairs(vectors: Mapping[str, Floats]) -> dict[tuple[str, str], float]:
 class TopicClassifier:
     """Multinomial logistic regression with an L2 penalty, fitted by L-BFGS.
 
-    ``vectors (n, d)``, ``labels (n,)`` strings; ``penalty`` is that of the mean loss per text.
+    ``vectors (n, d)``, ``labels (n,)`` strings. The penalty is half the squared weights against the
+    summed loss, C = 1 in the words of scikit-learn, whose default it is.
     """
 
-    def __init__(self, vectors: Floats, labels: Sequence[str], penalty: float = 3e-3) -> None:
+    def __init__(self, vectors: Floats, labels: Sequence[str]) -> None:
         from scipy.optimize import minimize
+
+        penalty = 1 / max(len(vectors), 1)
 
         self.names = sorted(set(labels))
         target = np.array([self.names.index(label) for label in labels])
@@ -73,9 +76,7 @@ class TopicClassifier:
 def topic_transfer(
     english: tuple[Floats, Sequence[str]],
     others: Mapping[str, tuple[Floats, Sequence[str]]],
-    *,
-    penalty: float = 3e-3,
 ) -> dict[str, float]:
     """Accuracy in each language of a classifier that saw English labels only (SIB-200)."""
-    classifier = TopicClassifier(*english, penalty=penalty)
+    classifier = TopicClassifier(*english)
     return {code: classifier.accuracy(*texts) for code, texts in others.items()}
