@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,7 +34,6 @@ def mind(
     news_only: Annotated[bool, typer.Option(help="Prepare news without clicks.")] = False,
 ) -> None:
     """MIND (small, large, demo) and xMIND, as folders, .tsv, .tsv.gz, .zip or parquet."""
-    from newsrec.cli.progress import progress
     from newsrec.corpus.mind import MindOptions, prepare_mind
     from newsrec.corpus.times import parse_option
 
@@ -41,9 +41,7 @@ def mind(
     options = MindOptions(
         split, protocol, cut, max_missing, lang, size, keep_first, first_shown, news_only
     )
-    with progress("reading behaviors, bytes") as report:
-        found = prepare_mind(raw, out, options, made_by=_command(), on_progress=report)
-    _say(*found)
+    _run("reading behaviors, bytes", prepare_mind, raw, out, options)
 
 
 @app.command()
@@ -68,12 +66,13 @@ def articles(
     valid, test = parse_option("--valid-from", valid_from), parse_option("--test-from", test_from)
     draw = (negatives, negatives_days, seed)
     options = ArticleOptions(columns, valid, test, *draw, max_missing, max_history, keep_first)
-    _say(*prepare_articles(articles, clicks, out, options, made_by=_command()))
+    _run("reading rows", prepare_articles, articles, clicks, out, options)
 
 
-def _say(corpus: Any, report: Any) -> None:
-    typer.echo("\n".join([*report.lines(), f"wrote {corpus.folder} ({corpus.fingerprint})"]))
+def _run(what: str, prepare: Callable[..., Any], *given: Any) -> None:
+    from newsrec.cli.progress import progress
 
-
-def _command() -> str:
-    return "newsrec " + shlex.join(sys.argv[1:])
+    made_by = "newsrec " + shlex.join(sys.argv[1:])
+    with progress(what) as report:
+        corpus, found = prepare(*given, made_by=made_by, on_progress=report)
+    typer.echo("\n".join([*found.lines(), f"wrote {corpus.folder} ({corpus.fingerprint})"]))

@@ -88,6 +88,16 @@ class Counted:
         return data
 
 
+def counted(n: int, on_progress: OnProgress | None) -> Iterator[int]:
+    """``range(n)`` that tells ``on_progress(done, n)`` now and then and at its end."""
+    for k in range(n):
+        if on_progress is not None and k % 5_000 == 0:
+            on_progress(k, n)
+        yield k
+    if on_progress is not None:
+        on_progress(n, n)
+
+
 def raw_file(path: Path) -> RawFile:
     """One file named by the user; a zip archive must hold exactly one."""
     if not path.is_file():

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from newsrec.corpus.archives import OnProgress, counted
 from newsrec.corpus.catalogue import Catalogue, Parts
 from newsrec.corpus.tables import NO_TEXT, Table, read_table
 from newsrec.corpus.times import EXAMPLES, parse_one
@@ -32,10 +33,16 @@ class Shelf:
     replaced: int = 0
 
 
-def read_shelf(path: Path, renamed: Mapping[str, str], keep_first: bool = False) -> Shelf:
+def read_shelf(
+    path: Path,
+    renamed: Mapping[str, str],
+    keep_first: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Shelf:
     """Read articles from CSV, TSV, JSON lines or Parquet.
 
-    Articles with one ``story`` tell the same, translations included. Raises `DataError` for an id
+    Articles with one ``story`` tell the same, translations included; ``on_progress(done, total)``
+    counts rows. Raises `DataError` for an id
     that comes twice with different texts or languages, and for an unknown language or time.
     """
     table = read_table(path, REQUIRED, OPTIONAL, renamed)
@@ -47,8 +54,8 @@ def read_shelf(path: Path, renamed: Mapping[str, str], keep_first: bool = False)
     replaced = sum(_replace_no_text(cells[name]) for name in _TEXTS)
     codes: dict[str, str] = {}
     language_of: list[str] = []
-    for k, name in enumerate(cells["id"]):
-        where = table.where(k)
+    for k in counted(len(table), on_progress):
+        name, where = cells["id"][k], table.where(k)
         if not name:
             raise DataError(f"{where}: empty id, expected an article id")
         spelled = cells["language"][k]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from newsrec.corpus.archives import OnProgress, counted
 from newsrec.corpus.tables import Table, as_text, read_table, refuse_no_text
 from newsrec.corpus.times import EXAMPLES, parse_one
 from newsrec.errors import DataError
@@ -32,8 +33,10 @@ class Visit:
     shown: dict[str, bool] = field(default_factory=dict)
 
 
-def read_clicks(path: Path, renamed: Mapping[str, str]) -> list[Visit]:
-    """Read visits, in order of time.
+def read_clicks(
+    path: Path, renamed: Mapping[str, str], on_progress: OnProgress | None = None
+) -> list[Visit]:
+    """Read visits, in order of time; ``on_progress(done, total)`` counts rows.
 
     A row is a click (``user article time``), a visit (with ``shown``: the ids shown, as a list or
     separated by spaces or ``|``; ``article`` then holds what was clicked, also several or none), or
@@ -46,7 +49,8 @@ def read_clicks(path: Path, renamed: Mapping[str, str]) -> list[Visit]:
     one_a_row = "clicked" in table.columns
     moments: dict[str, np.datetime64] = {}
     visits: dict[Any, Visit] = {}
-    for k, user in enumerate(users):
+    for k in counted(len(table), on_progress):
+        user = users[k]
         if not user:
             raise DataError(f"{table.where(k)}: empty user, expected a reader id")
         moment = _moment(times[k], table, k, moments)

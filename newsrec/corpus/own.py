@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.corpus import articles, clicks
+from newsrec.corpus.archives import OnProgress
 from newsrec.corpus.articles import Shelf, read_shelf
 from newsrec.corpus.clicks import Visit, read_clicks
 from newsrec.corpus.folder import Corpus, write_corpus
@@ -74,18 +75,21 @@ def prepare_articles(
     options: ArticleOptions | None = None,
     *,
     made_by: str = "",
+    on_progress: OnProgress | None = None,
 ) -> tuple[Corpus, Report]:
     """Read articles and clicks (CSV, TSV, JSON lines, Parquet) and write the corpus ``folder``.
 
-    Raises `DataError` with file and line for input that is not as stated, `ConfigError` for
-    options that make no sense together.
+    ``on_progress(done, total)`` counts rows, first of articles, then of clicks. Raises `DataError`
+    with file and line for input that is not as stated, `ConfigError` for options that make no
+    sense together.
     """
     options = options or ArticleOptions()
     refuse_foreign(folder)
     renamed = parse_renamed(options.columns, COLUMNS)
-    shelf = read_shelf(articles_path, renamed, options.keep_first)
+    shelf = read_shelf(articles_path, renamed, options.keep_first, on_progress)
     row_of = shelf.catalogue.rows
-    visits, dropped = _known(read_clicks(clicks_path, renamed), row_of, options, clicks_path.name)
+    read = read_clicks(clicks_path, renamed, on_progress)
+    visits, dropped = _known(read, row_of, options, clicks_path.name)
     published = _published(shelf, visits)
     notes = _notes(shelf) + future_notes(
         published=np.array(shelf.catalogue.published, "datetime64[s]"),

@@ -503,3 +503,14 @@ def test_times_in_the_future_are_counted_and_kept(tmp_path: Path) -> None:
     assert "1 impressions are more than a day after now" in notes
     _, report = _prepare(tmp_path / "sound")
     assert "after now" not in "\n".join(report.lines())
+
+
+def test_progress_counts_articles_then_clicks(tmp_path: Path) -> None:
+    articles, clicks = tmp_path / "articles.csv", tmp_path / "clicks.csv"
+    articles.write_text("id,language,title\na,eng,One\nb,fin,Kaksi\n", "utf-8")
+    clicks.write_text("user,article,time\n" + "u,a,2024-05-01 10:00:00\n" * 3, "utf-8")
+    told: list[tuple[int, int]] = []
+    prepare_articles(
+        articles, clicks, tmp_path / "c", on_progress=lambda done, total: told.append((done, total))
+    )
+    assert told == [(0, 2), (2, 2), (0, 3), (3, 3)]
