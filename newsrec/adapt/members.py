@@ -1,7 +1,7 @@
 """Several runs of one static encoder from the same start, averaged.
 
-The runs differ only in what they draw, so their tables stay comparable, and what each has learnt by
-heart averages out (Wortsman et al. 2022, model soups).
+The runs differ in what they draw and, a little, in their options, so their tables stay comparable,
+and what each has learnt by heart averages out (Wortsman et al. 2022, model soups).
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -26,28 +28,26 @@ def train_members(
     table: Floats,
     parts: Ragged,
     material: Material,
-    options: Options,
-    seeds: Sequence[int],
+    runs: Sequence[tuple[int, Options]],
     folder: Path,
     *,
     n_processes: int = 2,
 ) -> Floats:
-    """The mean over ``seeds`` of what `train` returns, ``(n_pieces, dim)``.
+    """The mean of what `train` returns for each seed and options of ``runs``, ``(n_pieces, dim)``.
 
     Every member runs in a process of its own with one thread, so the result does not depend on
     how many cores there are. Finished members and checkpoints lie in ``folder``, which belongs
-    to these options and this material alone, and are not trained again.
+    to this material and this start alone, and are not trained again.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"member-{seed}.npy" for seed in seeds]
-    todo = [(seed, path) for seed, path in zip(seeds, paths, strict=True) if not path.exists()]
+    paths = [folder / f"member-{seed}-{_digest(options)}.npy" for seed, options in runs]
+    todo = [(*run, path) for run, path in zip(runs, paths, strict=True) if not path.exists()]
     if todo:
         shared = folder / "material.npz"
         _save(shared, table, parts, material)
         with ProcessPoolExecutor(n_processes, get_context("spawn")) as pool:
-            runs = [pool.submit(_member, shared, options, seed, path) for seed, path in todo]
-            for run in runs:
-                run.result()
+            for made in [pool.submit(_member, shared, *one) for one in todo]:
+                made.result()
         shared.unlink()
     total = np.zeros_like(table)
     for path in paths:
@@ -56,7 +56,12 @@ def train_members(
     return total
 
 
-def _member(shared: Path, options: Options, seed: int, out: Path) -> None:
+def _digest(options: Options) -> str:
+    """8 hex digits over everything that changes a run; how often it is saved does not."""
+    return sha256(repr(replace(options, checkpoint=0)).encode("utf-8")).hexdigest()[:8]
+
+
+def _member(shared: Path, seed: int, options: Options, out: Path) -> None:
     """Train one member and write its table; runs in a process of its own."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     set_threads(1)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from newsrec.adapt import pieces as inventory
 from newsrec.adapt import static as training
 from newsrec.adapt import teacher as teaching
-from newsrec.adapt.batches import Material
+from newsrec.adapt.batches import Material, Options
 from newsrec.adapt.members import train_members
 from newsrec.encode import static as encoding
 from newsrec.errors import DataError, MissingExtra
@@ -211,9 +211,10 @@ def build(
             training.start(bags, pool.groups, goal, taught["vectors"], len(pieces)),
             training.shared_parts([piece for piece, _ in pieces]),
             material(pool, bags, goal, taught["vectors"], recipe),
-            recipe.options,
-            [100 * seed + member for member in range(recipe.n_members)],
-            store.path(f"members-{digest(replace(recipe, n_members=0))}", "d"),
+            recipe.runs(seed),
+            store.path(
+                f"members-{digest(replace(recipe, options=Options(), temperatures=()))}", "d"
+            ),
         )
     encoding.write(out, table, pieces, han, recipe.options.levels)
     encoder = encoding.StaticEncoder(out)

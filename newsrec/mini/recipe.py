@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from newsrec.adapt.batches import Options
 from newsrec.text import heldout
@@ -35,14 +35,22 @@ class Recipe:
     )  # fmt: skip
     language_power: float = 0.35  # a text is drawn with weight n ** -power of its language's size
     core_weight: float = 4.0
-    n_members: int = 4  # runs that are averaged
     options: Options = field(default_factory=Options)
+    # One run each, averaged: the sharper ones know sentences better, the softer ones topics.
+    temperatures: tuple[float, ...] = (0.1, 0.1, 0.1, 0.1, 0.14, 0.14)
+
+    def runs(self, seed: int) -> list[tuple[int, Options]]:
+        """Seed and options of every run."""
+        return [
+            (100 * seed + i, replace(self.options, temperature=temperature))
+            for i, temperature in enumerate(self.temperatures)
+        ]
 
 
 QUICK = Recipe(
     n_pieces=600,
     dim=32,
-    n_members=2,
+    temperatures=(0.1, 0.14),
     characters=(20_000, 20_000),
     taught=dict.fromkeys(SOURCES, 60) | {"dictionary": 60},
     options=Options(

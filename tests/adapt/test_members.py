@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,14 +56,17 @@ def test_groups_are_drawn_by_their_weight_and_from_their_source() -> None:
 def test_members_are_averaged_and_not_trained_again(tmp_path: Path) -> None:
     made, parts = material(), shared_parts([f"▁piece{i}" for i in range(N_PIECES)])
     table = first_table(made)
-    found = members.train_members(table, parts, made, OPTIONS, (7, 8), tmp_path)
+    runs = [(7, OPTIONS), (8, replace(OPTIONS, temperature=0.2))]
+    found = members.train_members(table, parts, made, runs, tmp_path)
     set_threads(1)
-    alone = [train(table, parts, made, OPTIONS, seed) for seed in (7, 8)]
+    alone = [train(table, parts, made, options, seed) for seed, options in runs]
     assert found == pytest.approx((alone[0] + alone[1]) / 2, abs=1e-6)
     assert not np.allclose(alone[0], alone[1])
-    assert {path.name for path in tmp_path.iterdir()} == {"member-7.npy", "member-8.npy"}
-    np.save(tmp_path / "member-7.npy", np.zeros_like(table))
-    again = members.train_members(table, parts, made, OPTIONS, (7, 8), tmp_path)
+    first, _ = sorted(tmp_path.iterdir())
+    assert first.name.startswith("member-7-")
+    np.save(first, np.zeros_like(table))
+    saved_often = [(seed, replace(options, checkpoint=1)) for seed, options in runs]
+    again = members.train_members(table, parts, made, saved_often, tmp_path)
     assert again == pytest.approx(alone[1] / 2, abs=1e-6)
 
 
