@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newsrec.encode.checked import as_texts
 from newsrec.errors import DataError
 from newsrec.files import atomic_folder
 from newsrec.types import EncoderSpec, Ragged
@@ -123,6 +124,8 @@ def _read_error(folder: Path, error: Exception) -> DataError:
 class StaticEncoder:
     """Sum of subword vectors, normalised; levels 64, 128, 256 are prefixes, renormalised.
 
+    A piece that comes c times in a text counts √c times.
+
     A text without a known piece (empty, only punctuation) gets the zero vector: its dot product
     with everything is 0, so it neither helps nor hurts in late fusion. Raises `DataError` when
     the folder is missing or damaged. Objective: Zhao et al. 2024 (MPCL), equation 2.
@@ -169,7 +172,7 @@ class StaticEncoder:
             name=self.name,
             revision=self.revision,
             dim=self.dim,
-            pooling="sum",
+            pooling="sqrt-sum",
             levels=self.levels,
             normalized=True,
             precision="int4",
@@ -182,28 +185,39 @@ class StaticEncoder:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """``(n, dim) float32``, rows of length 1 (or 0: no known piece), in the order given."""
-        for i, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise DataError(
-                    f"texts[{i}]: {type(text).__name__}, expected str. Replace missing texts by ''."
-                )
+        texts = as_texts(texts)
         vectors = np.zeros((len(texts), self.dim), np.float32)
         for start in range(0, len(texts), _BLOCK):
             block = texts[start : start + _BLOCK]
             words, pieces = cut_words(self._tokenizer, map(self._clean, block))
-            used, place = np.unique(pieces.values, return_inverse=True)
+            found, weights = tally(words.through(pieces))
+            used, place = np.unique(found.values, return_inverse=True)
             rows = unpack(self._codes[used], self._step[used])
-            vectors[start : start + _BLOCK] = add_up(words, add_up(pieces.like(place), rows))
+            vectors[start : start + _BLOCK] = weighted_sums(found.like(place), weights, rows)
         length = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors /= np.where(length > 0, length, 1)
         return vectors
 
 
-def add_up(lists: Ragged, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The sum of ``rows (k, dim)`` over every list of row numbers, ``(len(lists), dim)``."""
+def tally(texts: Ragged) -> tuple[Ragged, NDArray[np.float32]]:
+    """Each text's pieces once, and for each the square root of how often it comes, ``(nnz,)``."""
+    n = int(texts.values.max(initial=0)) + 1
+    keys, counts = np.unique(texts.owner() * n + texts.values, return_counts=True)
+    pieces = Ragged.from_lengths(keys % n, np.bincount(keys // n, minlength=len(texts)))
+    return pieces, np.sqrt(counts, dtype=np.float32)
+
+
+def weighted_sums(
+    lists: Ragged, weights: NDArray[np.float32], rows: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """The sum of ``rows (k, dim)`` over every list of row numbers, ``(len(lists), dim)``.
+
+    ``weights (nnz,)``. A sum does not depend on the other lists.
+    """
     sums = np.zeros((len(lists), rows.shape[1]), np.float32)
     for same in lists.alike(_ROWS):
-        sums[same] = rows[lists.values[lists.square(same)]].sum(1)
+        square = lists.square(same)
+        sums[same] = np.einsum("ml,mld->md", weights[square], rows[lists.values[square]])
     return sums
 
 

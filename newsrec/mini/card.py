@@ -116,7 +116,8 @@ def card(
     return f"""# mini, the built-in encoder of newsrec
 
 A static multilingual Matryoshka encoder: a text is the normalised sum of the vectors of its
-subword pieces. {recipe.n_pieces:,} unigram pieces × {encoder.dim} dimensions, levels
+subword pieces; one that comes c times counts √c times.
+{recipe.n_pieces:,} unigram pieces × {encoder.dim} dimensions, levels
 {", ".join(map(str, encoder.levels))} (prefixes, renormalised), 4 bits per weight with one step size
 per piece. numpy and tokenizers only. Text is normalised with NFKC, lower-cased, Han characters are
 made simplified, punctuation becomes space. A text without a known piece gets the zero vector.

@@ -133,6 +133,15 @@ def test_write_and_read(small: Path) -> None:
     assert again.revision == encoder.revision
 
 
+def test_a_piece_that_comes_four_times_counts_twice(small: Path) -> None:
+    encoder = StaticEncoder(small)
+    table = unpack(encoder._codes, encoder._step)
+    expected = 2 * table[1] + table[2]  # ▁a, b
+    assert encoder.encode(["a a ab a"])[0] == pytest.approx(
+        expected / np.linalg.norm(expected), abs=1e-6
+    )
+
+
 @pytest.mark.parametrize("name", ["table.safetensors", "pieces.tsv.gz", "config.json"])
 @pytest.mark.parametrize("damage", ["remove", "truncate", "garbage"])
 def test_damaged_folders_say_what_to_do(small: Path, name: str, damage: str) -> None:
