@@ -27,6 +27,7 @@ LABSE = {
     "intermediate_size": 3072, "max_position_embeddings": 512, "initializer_range": 0.02,
 }  # fmt: skip
 SMALL = {**LABSE, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+_QUARTER = ("encode", "single", "fp32")  # quoted, not the claim: a quarter of the texts is enough
 LOOP = "SentenceTransformer.encode in a loop over batches of 32, in the order given"
 
 
@@ -50,7 +51,7 @@ def _sentence(folder: Path, quick: bool) -> Iterator[Row]:
     for precision, least in (("auto", 0.999), ("fp32", 0.999), ("int8", 0.98)):
         rate = found["rates"][precision]
         yield Row(
-            name=f"encode {n:,} MIND-length texts, LaBSE shape, {found['as'][precision]}",
+            name=f"encode {n // 4 if precision in _QUARTER else n:,} MIND-length texts, LaBSE shape, {found['as'][precision]}",
             measured=f"{rate:.1f} texts/s, cosine ≥ {found['cosines'][precision]:.5f}",
             target=f"≥ 2× the loop, cosine ≥ {least}",
             reference=reference,
@@ -85,14 +86,14 @@ def sentences(folder: str, n: int, shape: dict[str, Any]) -> dict[str, Any]:
     seconds, vectors = dict.fromkeys(ways, 0.0), {name: [] for name in ways}
     for i, part in enumerate(texts[i::4] for i in range(4)):
         for name, way in ways.items():
-            if name == "encode" and i > 0:  # one quarter is enough to quote its rate
+            if name in _QUARTER and i > 0:
                 continue
             start = time.perf_counter()
             vectors[name].append(way(part))
             seconds[name] += time.perf_counter() - start
     rates = {name: sum(map(len, vectors[name])) / seconds[name] for name in ways}
     vectors = {name: np.concatenate(vectors[name]) for name in ("loop", *used)}
-    cosines = {name: _worst(vectors["loop"], vectors[name]) for name in used}
+    cosines = {name: _worst(vectors["loop"][: len(vectors[name])], vectors[name]) for name in used}
     return {"rates": rates, "cosines": cosines, "as": used}
 
 

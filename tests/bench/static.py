@@ -41,7 +41,7 @@ def rows(quick: bool) -> Iterator[Row]:
     result, _, peak = measure("tests.bench.static:throughput", n=n)
     ours, theirs = n / result["newsrec"], n / result["model2vec"]
     yield Row(
-        f"mini, {n:,} MIND titles",
+        f"mini, {n:,} MIND titles and openings as long",
         f"{ours:,.0f} titles/s",
         "≥ 15,000 titles/s, ≥ 1×",
         f"{theirs:,.0f} titles/s (model2vec, same pieces, same table in float32)",
@@ -49,7 +49,7 @@ def rows(quick: bool) -> Iterator[Row]:
         peak,
     )
     result, _, peak = measure("tests.bench.static:first_vector")
-    yield Row("mini, load and encode one title", f"{result:.2f} s", "≤ 0.25 s", peak_mb=peak)
+    yield Row("mini, load and encode one title", f"{result:.2f} s", "", peak_mb=peak)
 
 
 def throughput(n: int) -> dict[str, float]:
