@@ -49,9 +49,9 @@ def _sentence(folder: Path, quick: bool) -> Iterator[Row]:
         f"one text a call: {found['rates']['single']:.1f}/s"
     )
     for precision, least in (("auto", 0.999), ("fp32", 0.999), ("int8", 0.98)):
-        rate = found["rates"][precision]
+        rate, texts = found["rates"][precision], n // 4 if precision in _QUARTER else n
         yield Row(
-            name=f"encode {n // 4 if precision in _QUARTER else n:,} MIND-length texts, LaBSE shape, {found['as'][precision]}",
+            name=f"encode {texts:,} MIND-length texts, LaBSE shape, {found['as'][precision]}",
             measured=f"{rate:.1f} texts/s, cosine ≥ {found['cosines'][precision]:.5f}",
             target=f"≥ 2× the loop, cosine ≥ {least}",
             reference=reference,
