@@ -20,6 +20,7 @@ import numpy as np
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import SOURCE, Results
 from newsrec.files import data_root
+from newsrec.processes import identity, is_gone
 from newsrec.protocols import Tracker
 
 EXPERIMENT = "newsrec"
@@ -34,6 +35,7 @@ _PATIENCE = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
 }
 _MAX_VALUE = 500
+_PROCESS = "newsrec.process"
 
 
 def default_uri() -> str:
@@ -54,8 +56,9 @@ class NoTracker:
 class MlflowTracker:
     """One parent run; `log` adds a nested child per report, `finish` averages and artifacts.
 
-    ``stop`` ends the parent with a status of MLflow (``FINISHED``, ``FAILED``). ``warn`` is told
-    the first failure.
+    ``start`` also marks as failed what a killed process of this machine left running; ``stop`` ends
+    the parent with a status of MLflow (``FINISHED``, ``FAILED``). ``warn`` is told the first
+    failure.
     """
 
     def __init__(self, uri: str, warn: Callable[[str], None]) -> None:
@@ -68,6 +71,7 @@ class MlflowTracker:
         with self._guarded():
             self._client = _client(self._uri)
             self._experiment = self._experiment_id()
+            self._bury()
             # Known from the moment it exists: a signal may end us while its parameters are sent.
             self._run = self._begin(name, {})
             self._params(self._run, params)
@@ -112,8 +116,16 @@ class MlflowTracker:
                 _client(self._uri).set_terminated(run, status)
 
     def _begin(self, name: str, tags: Mapping[str, str]) -> str:
-        run = self._client.create_run(self._experiment, tags=dict(tags), run_name=name)
+        tags = {**tags, _PROCESS: identity()}
+        run = self._client.create_run(self._experiment, tags=tags, run_name=name)
         return str(run.info.run_id)
+
+    def _bury(self) -> None:
+        """Mark runs as failed whose process was killed on this machine: it could not do so."""
+        running = self._client.search_runs([self._experiment], "attributes.status = 'RUNNING'")
+        for run in running:
+            if is_gone(run.data.tags.get(_PROCESS, "")):
+                self._client.set_terminated(run.info.run_id, "FAILED")
 
     def _params(self, run: str, params: Mapping[str, object]) -> None:
         from mlflow.entities import Param

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from newsrec.cli.signals import ended_by_term
+from newsrec.cli.signals import ended_by_signal
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import Results
 from newsrec.track import (
@@ -241,7 +241,7 @@ def test_sigterm_while_a_run_begins_leaves_no_run_running(
     monkeypatch.setattr(MlflowTracker, step, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
 
     def record() -> None:
-        with ended_by_term(), tracking(uri, "cut", {"a": 1}, pytest.fail) as tracker:
+        with ended_by_signal(), tracking(uri, "cut", {"a": 1}, pytest.fail) as tracker:
             tracker.log(_report("eng", 42, 0.4))
 
     with pytest.raises(SystemExit):
@@ -249,3 +249,19 @@ def test_sigterm_while_a_run_begins_leaves_no_run_running(
     parent, children = _runs(uri, "cut")
     assert {run.info.status for run in (parent, *children)} == {"FAILED"}
     assert len(children) == (step == "_metrics")
+
+
+def test_what_a_killed_process_left_running_is_failed_by_the_next_start(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'runs.db'}"
+    code = (
+        "import os, signal, sys; from newsrec.track import tracking\n"
+        "with tracking(sys.argv[1], 'lost', {'a': 1}, print):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, uri], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert _runs(uri, "lost")[0].info.status == "RUNNING"
+    with tracking(uri, "next", {"a": 1}, pytest.fail):
+        assert _runs(uri, "lost")[0].info.status == "FAILED"
+        assert _runs(uri, "next")[0].info.status == "RUNNING"
+    assert _runs(uri, "next")[0].info.status == "FINISHED"

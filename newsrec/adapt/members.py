@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 
 import numpy as np
@@ -66,16 +66,14 @@ def _member(shared: Path, seed: int, options: Options, out: Path) -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     set_threads(1)
     table, parts, material = _load(shared)
-    state = out.with_suffix(".pt")
-    trained = train(
-        table,
-        parts,
-        material,
-        options,
-        seed,
-        resume=state,
-        report=lambda *at: log.info("seed %d, step %d: loss %.3f, teacher %.3f", seed, *at),
-    )
+    state, parent = out.with_suffix(".pt"), parent_process()
+
+    def report(step: int, contrast: float, distance: float) -> None:
+        if parent is not None and not parent.is_alive():  # killed: nobody waits for this table
+            raise SystemExit(1)
+        log.info("seed %d, step %d: loss %.3f, teacher %.3f", seed, step, contrast, distance)
+
+    trained = train(table, parts, material, options, seed, resume=state, report=report)
     with atomic_file(out) as file:
         np.save(file, trained, allow_pickle=False)
     state.unlink(missing_ok=True)

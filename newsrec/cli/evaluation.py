@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from newsrec.cli.signals import ended_by_term
+from newsrec.cli.signals import ended_by_signal
 from newsrec.cli.stages import Stages
 from newsrec.cli.words import plain
 from newsrec.config import ExperimentConfig, load_config
@@ -46,7 +46,7 @@ def run(wanted: Wanted) -> None:
     folder = wanted.out or new_folder(config)
     asked = wanted.out if wanted.submission is not None else folder
     check_outputs(asked, {"--json": wanted.json, "--submission": wanted.submission})
-    with Stages() as stages, ended_by_term():
+    with Stages() as stages, ended_by_signal():
         if wanted.submission is not None:
             bar = stages.of("encoding")
             counts = submit(config, wanted.submission, on_progress=bar).items()

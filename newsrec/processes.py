@@ -1,0 +1,38 @@
+"""Who wrote something, and whether that process is still there."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+
+def identity(pid: int | None = None) -> str:
+    """``host:pid:start`` of a process, this one by default; pids are given again, starts are not.
+
+    ``start`` is in ticks since the machine's own start, empty where the system does not tell.
+    """
+    pid = os.getpid() if pid is None else pid
+    return f"{socket.gethostname()}:{pid}:{_start(pid)}"
+
+
+def is_gone(told: str) -> bool:
+    """Whether the process of an `identity` has ended; False for other machines and odd text."""
+    host, _, rest = told.rpartition(":")[0].rpartition(":")
+    if host != socket.gethostname() or not rest.isdigit():
+        return False
+    try:
+        os.kill(int(rest), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # there, but not ours
+        pass
+    return identity(int(rest)) != told
+
+
+def _start(pid: int) -> str:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return ""
+    return text.rpartition(")")[2].split()[19]  # field 22; the name before may hold anything

@@ -1,0 +1,35 @@
+"""Who is still there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from newsrec.processes import identity, is_gone
+
+
+def test_this_process_is_there() -> None:
+    assert not is_gone(identity())
+
+
+def test_a_process_that_has_ended_is_gone() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    told = identity(process.pid)
+    assert not is_gone(told)
+    process.communicate(b"\n")
+    assert is_gone(told)
+
+
+def test_a_number_that_was_given_again_is_another_process() -> None:
+    host, pid, start = identity().rsplit(":", 2)
+    if not start:
+        pytest.skip("this system does not tell when a process began")
+    assert is_gone(f"{host}:{pid}:{int(start) - 1}")
+
+
+@pytest.mark.parametrize("told", ["", "x", f"elsewhere:{os.getpid()}:1", "a:b:c"])
+def test_other_machines_and_odd_text_are_left_alone(told: str) -> None:
+    assert not is_gone(told)
