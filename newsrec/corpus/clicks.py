@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from newsrec.corpus.archives import OnProgress, counted
-from newsrec.corpus.tables import Table, as_text, read_table, refuse_no_text
+from newsrec.corpus.tables import Table, read_table
 from newsrec.corpus.times import EXAMPLES, parse_one
 from newsrec.errors import DataError
 
@@ -80,14 +80,11 @@ def _moment(text: str, table: Table, k: int, known: dict[str, np.datetime64]) ->
 
 
 def _add(visit: Visit, table: Table, k: int, clicked: str | None) -> None:
-    articles = _ids(table.columns["article"][k])
-    listed = _ids(table.columns["shown"][k]) if "shown" in table.columns else []
+    articles, listed = _ids(table, "article", k), _ids(table, "shown", k)
     if not articles and (clicked is not None or not listed):
         raise DataError(f"{table.where(k)}: empty article, expected an article id")
     if clicked is not None and clicked.lower() not in _CLICKED:
         raise DataError(f"{table.where(k)}: clicked is {clicked!r}, expected 0 or 1")
-    for name in (*articles, *listed):
-        refuse_no_text(name, f"{table.where(k)}: id")
     for name in listed:
         visit.shown.setdefault(name, False)
         visit.complete = True
@@ -96,11 +93,13 @@ def _add(visit: Visit, table: Table, k: int, clicked: str | None) -> None:
         visit.shown[name] = was or clicked is None or _CLICKED[clicked.lower()]
 
 
-def _ids(cell: Any) -> list[str]:
+def _ids(table: Table, column: str, k: int) -> list[str]:
     """A cell of ids: a list, or text separated by ``|`` or else by spaces."""
+    if column not in table.columns:
+        return []
+    cell = table.columns[column][k]
     if isinstance(cell, list):
-        return [text for item in cell if (text := as_text(item))]
-    text = as_text(cell)
-    return (
-        [part.strip() for part in text.split("|") if part.strip()] if "|" in text else text.split()
-    )
+        return [name for item in cell if (name := table.name_of(item, k, column))]
+    text = table.name_of(cell, k, column)
+    parts = text.split("|") if "|" in text else text.split()
+    return [name for part in parts if (name := part.strip())]

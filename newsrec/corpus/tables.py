@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from math import isinf
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -44,34 +45,40 @@ class Table:
     def texts(self, column: str) -> list[str]:
         """The cells as stripped text, "" where there is none or no such column; `DataError` for a
         list, an object or bytes."""
-        cells = self.columns.get(column)
-        if cells is None:
-            return [""] * len(self)
-        for k, cell in enumerate(cells):
-            if isinstance(cell, list | dict | bytes):
-                raise DataError(
-                    f"{self.where(k)}: {type(cell).__name__} in {column!r}, expected one text"
-                )
-        return [as_text(cell) for cell in cells]
+        return [self.text_of(cell, k, column) for k, cell in self._rows(column)]
 
     def names(self, column: str) -> list[str]:
-        """`texts` that name something; `DataError` for one with characters that are no text."""
-        found = self.texts(column)
-        for k, text in enumerate(found):
-            refuse_no_text(text, f"{self.where(k)}: {column}")
-        return found
+        """`texts` that name something; `DataError` for truth values, infinite numbers and texts
+        with characters that are no text."""
+        return [self.name_of(cell, k, column) for k, cell in self._rows(column)]
 
+    def text_of(self, cell: Any, k: int, column: str) -> str:
+        """What `texts` says of one cell of row ``k``, or of one item of a list there."""
+        if isinstance(cell, list | tuple | dict | bytes):
+            raise self._wrong(cell, k, column, "one text")
+        return as_text(cell)
 
-def refuse_no_text(text: str, where: str) -> None:
-    """`DataError` for NUL, which numpy strips from an id, and lone surrogates, which JSON can carry
-    and no file can."""
-    if not text.isascii() or "\0" in text:
-        bad = NO_TEXT.search(text)
-        if bad:
-            raise DataError(
-                f"{where} {text[:60]!r} holds U+{ord(bad.group()):04X}, expected a name without "
-                "NUL characters and lone surrogates"
-            )
+    def name_of(self, cell: Any, k: int, column: str) -> str:
+        """What `names` says of one cell of row ``k``, or of one item of a list there."""
+        if isinstance(cell, bool) or (isinstance(cell, float) and isinf(cell)):
+            raise self._wrong(cell, k, column, "a name or a number")
+        text = self.text_of(cell, k, column)
+        if not text.isascii() or "\0" in text:
+            # numpy strips NUL from an id; JSON can carry lone surrogates, and no file can.
+            bad = NO_TEXT.search(text)
+            if bad:
+                raise DataError(
+                    f"{self.where(k)}: {column} {text[:60]!r} holds U+{ord(bad.group()):04X}, "
+                    "expected a name without NUL characters and lone surrogates"
+                )
+        return text
+
+    def _rows(self, column: str) -> Iterator[tuple[int, Any]]:
+        return enumerate(self.columns.get(column, [None] * len(self)))
+
+    def _wrong(self, cell: Any, k: int, column: str, expected: str) -> DataError:
+        found = f"number {cell}" if isinstance(cell, float) else type(cell).__name__
+        return DataError(f"{self.where(k)}: {found} in {column!r}, expected {expected}")
 
 
 def as_text(cell: Any) -> str:

@@ -483,6 +483,75 @@ def test_a_click_with_characters_that_are_no_text_is_refused(tmp_path: Path, col
         _with(tmp_path, _article(), clicks)
 
 
+def _read_log(tmp_path: Path, clicks: str | bytes, suffix: str = "jsonl") -> Corpus:
+    raw.put(tmp_path, {"articles.csv": _csv(ARTICLES), f"clicks.{suffix}": clicks})
+    log = tmp_path / f"clicks.{suffix}"
+    return prepare_articles(tmp_path / "articles.csv", log, tmp_path / "out")[0]
+
+
+_VISIT = {"user": "u1", "article": "a1", "shown": ["a1", "b1"], "time": "2026-01-05"}
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "found"),
+    [
+        ("article", {"id": "a1"}, "dict"),
+        ("article", [{"id": "a1"}], "dict"),
+        ("article", [["a1"]], "list"),
+        ("article", True, "bool"),
+        ("shown", {"a1": 1}, "dict"),
+        ("shown", ["a1", ["b1"]], "list"),
+        ("shown", ["a1", {"id": "b1"}], "dict"),
+        ("shown", ["a1", True], "bool"),
+        ("user", True, "bool"),
+        ("user", float("inf"), "number inf"),
+        ("user", ["u1"], "list"),
+        ("impression", False, "bool"),
+        ("time", True, "bool"),
+    ],
+)
+def test_a_click_that_is_no_name_names_line_and_column(
+    tmp_path: Path, column: str, cell: Any, found: str
+) -> None:
+    text = _jsonl([_VISIT, _VISIT | {column: cell}])
+    with pytest.raises(DataError, match=rf"clicks.jsonl:2: {found} in '{column}', expected"):
+        _read_log(tmp_path, text.replace("Infinity", "1e400"))
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "found"),
+    [
+        ("article", [b"a1"], "bytes"),
+        ("shown", [[b"a1"]], "bytes"),
+        ("shown", [[{"id": "a1"}]], "dict"),
+        ("user", pa.array([[("u", 1)]], pa.map_(pa.string(), pa.int64())), "list"),
+        ("shown", pa.array([[[("u", 1)]]], pa.list_(pa.map_(pa.string(), pa.int64()))), "list"),
+    ],
+)
+def test_a_parquet_cell_that_is_no_name_names_row_and_column(
+    tmp_path: Path, column: str, cells: Any, found: str
+) -> None:
+    columns = {name: [cell] for name, cell in _VISIT.items()} | {column: cells}
+    pq.write_table(pa.table(columns), buffer := io.BytesIO())
+    with pytest.raises(DataError, match=rf"clicks.parquet:1: {found} in '{column}', expected"):
+        _read_log(tmp_path, buffer.getvalue(), "parquet")
+
+
+def test_numbers_name_readers_and_articles_and_truth_values_say_clicked(tmp_path: Path) -> None:
+    articles = [ARTICLES[0] | {"id": 7}, ARTICLES[1] | {"id": 8.0}]
+    raw.put(tmp_path, {"articles.jsonl": _jsonl(articles)})
+    rows = [{"user": 1, "article": 7, "time": 1_767_600_000, "clicked": True},
+            {"user": 1, "article": 8, "time": 1_767_600_000, "clicked": False}]  # fmt: skip
+    raw.put(tmp_path, {"clicks.jsonl": _jsonl(rows)})
+    corpus, _ = prepare_articles(
+        tmp_path / "articles.jsonl", tmp_path / "clicks.jsonl", tmp_path / "out"
+    )
+    assert (corpus.news.ids.tolist(), corpus.users.tolist()) == (["7", "8"], ["1"])
+    shown = corpus.impressions(corpus.splits[0])
+    assert shown.clicked is not None
+    assert shown.clicked.tolist() == [True, False]
+
+
 @pytest.mark.parametrize("days", [float("nan"), float("inf"), 1e12, 0.0, -1.0])
 def test_a_window_that_is_no_time_is_refused(days: float) -> None:
     with pytest.raises(ConfigError, match="negatives_days"):
