@@ -39,9 +39,11 @@ def read_clicks(
     """Read visits, in order of time; ``on_progress(done, total)`` counts rows.
 
     A row is a click (``user article time``), a visit (with ``shown``: the ids shown, as a list or
-    separated by spaces or ``|``; ``article`` then holds what was clicked, also several or none), or
-    one shown article (with ``clicked`` 0 or 1). Rows of one ``impression`` are one visit; of
-    several times it has the earliest.
+    separated by spaces or ``|``; ``article`` then holds what was clicked in the same way, also
+    several or none), or one shown article (with ``clicked`` 0 or 1). Without a column ``shown``, a
+    text in ``article`` is one id, spaces and ``|`` and all; with it, ids that hold those need
+    lists (JSON, Parquet). Rows of one ``impression`` are one visit; of several times it has the
+    earliest.
     """
     table = read_table(path, REQUIRED, OPTIONAL, renamed)
     users, times = table.names("user"), table.names("time")
@@ -94,12 +96,15 @@ def _add(visit: Visit, table: Table, k: int, clicked: str | None) -> None:
 
 
 def _ids(table: Table, column: str, k: int) -> list[str]:
-    """A cell of ids: a list, or text separated by ``|`` or else by spaces."""
+    """A cell of ids: a list as it is; text is one id, or where the table has ``shown``, several,
+    separated by ``|`` or else by spaces."""
     if column not in table.columns:
         return []
     cell = table.columns[column][k]
     if isinstance(cell, list):
         return [name for item in cell if (name := table.name_of(item, k, column))]
     text = table.name_of(cell, k, column)
-    parts = text.split("|") if "|" in text else text.split()
+    parts = [text]
+    if "shown" in table.columns:
+        parts = text.split("|") if "|" in text else text.split()
     return [name for part in parts if (name := part.strip())]

@@ -175,6 +175,32 @@ def test_visits_with_what_was_shown(tmp_path: Path, separator: str) -> None:
     assert test.clicked.tolist() == [False, True, False, True]
 
 
+@pytest.mark.parametrize("name", ["a 1", "a|1", "|", "a  1 | b"])
+@pytest.mark.parametrize("more", [{}, {"clicked": "1"}, {"impression": "i 1|2"}])
+def test_an_id_may_hold_spaces_and_bars(tmp_path: Path, name: str, more: dict[str, str]) -> None:
+    articles = [ARTICLES[0] | {"id": name}, ARTICLES[1] | {"id": "a"}, ARTICLES[2] | {"id": "1"}]
+    clicks = [{"user": "u 1", "article": f" {name} ", "time": "2026-01-05"} | more]
+    corpus, report = _prepare(tmp_path, articles, clicks, **ALL_TEST)
+    assert corpus.impressions("test").candidates[0].tolist() == [0]
+    assert list(report.dropped.values()) == [0, 0, 0]
+
+
+def test_lists_of_ids_are_taken_as_they_are(tmp_path: Path) -> None:
+    names = ["a 1", "a|1", "a"]
+    articles = [ARTICLES[k] | {"id": name} for k, name in enumerate(names)]
+    clicks = [{"user": "u1", "article": ["a 1"], "shown": names, "time": "2026-01-05"},
+              {"user": "u1", "article": ["a|1", "a"], "time": "2026-01-05T01:00"}]  # fmt: skip
+    raw.put(tmp_path, {"articles.csv": _csv(articles), "clicks.jsonl": _jsonl(clicks)})
+    corpus, _ = prepare_articles(
+        tmp_path / "articles.csv", tmp_path / "clicks.jsonl", tmp_path / "out",
+        ArticleOptions(**ALL_TEST),
+    )  # fmt: skip
+    test = corpus.impressions("test")
+    assert test.candidates.values.tolist() == [0, 1, 2, 1, 2]
+    assert test.clicked is not None
+    assert test.clicked.tolist() == [True, False, False, True, True]
+
+
 @pytest.mark.parametrize("impression", [True, False])
 def test_one_row_a_shown_article(tmp_path: Path, impression: bool) -> None:
     clicks: Rows = [
