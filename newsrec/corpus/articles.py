@@ -19,6 +19,7 @@ from newsrec.languages import canonical
 REQUIRED = ("id", "language", "title")
 OPTIONAL = ("abstract", "body", "category", "subcategory", "published", "url", "story")
 _TEXTS = ("title", "abstract", "body")
+_IDS = ("id", "story")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,10 +48,7 @@ def read_shelf(
     """
     table = read_table(path, REQUIRED, OPTIONAL, renamed)
     catalogue = Catalogue(keep_first=keep_first)
-    cells = {
-        name: table.texts(name) if name in _TEXTS else table.names(name)
-        for name in (*REQUIRED, *OPTIONAL)
-    }
+    cells = {name: _cells(table, name) for name in (*REQUIRED, *OPTIONAL)}
     replaced = sum(_replace_no_text(cells[name]) for name in _TEXTS)
     codes: dict[str, str] = {}
     language_of: list[str] = []
@@ -75,6 +73,12 @@ def read_shelf(
     places = {code: place for place, code in enumerate(languages)}
     of = np.array([places[code] for code in language_of], np.int16)
     return Shelf(catalogue, languages, of, replaced)
+
+
+def _cells(table: Table, column: str) -> list[str]:
+    if column in _TEXTS:
+        return table.texts(column)
+    return table.ids(column) if column in _IDS else table.names(column)
 
 
 def _parts(cells: Mapping[str, list[str]], k: int, has_body: bool) -> Parts:

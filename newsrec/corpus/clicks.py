@@ -46,8 +46,8 @@ def read_clicks(
     earliest.
     """
     table = read_table(path, REQUIRED, OPTIONAL, renamed)
-    users, times = table.names("user"), table.names("time")
-    names, clicked = table.names("impression"), table.texts("clicked")
+    users, times = table.ids("user"), table.names("time")
+    names, clicked = table.ids("impression"), table.texts("clicked")
     one_a_row = "clicked" in table.columns
     moments: dict[str, np.datetime64] = {}
     visits: dict[Any, Visit] = {}
@@ -102,9 +102,9 @@ def _ids(table: Table, column: str, k: int) -> list[str]:
         return []
     cell = table.columns[column][k]
     if isinstance(cell, list):
-        return [name for item in cell if (name := table.name_of(item, k, column))]
-    text = table.name_of(cell, k, column)
-    parts = [text]
+        return [name for item in cell if (name := table.id_of(item, k, column))]
+    parts = [cell]
     if "shown" in table.columns:
+        text = table.name_of(cell, k, column)
         parts = text.split("|") if "|" in text else text.split()
-    return [name for part in parts if (name := part.strip())]
+    return [name for part in parts if (name := table.id_of(part, k, column))]

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from newsrec.errors import DataError
+
 Words = list[NDArray[np.uint64]]
 
 #: Longest id, in bytes.
@@ -25,6 +27,14 @@ _MASKS = np.array([(1 << (8 * n)) - 1 for n in range(9)], "<u8")
 _MULTIPLIERS = (
     np.arange(1, MAX_BYTES // 8 + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 ) | np.uint64(1)
+
+
+def refuse_long(name: str, where: str) -> None:
+    """`DataError` for an id of more than `MAX_BYTES`: ids are stored as wide as the longest is."""
+    if 4 * len(name) > MAX_BYTES and (found := len(name.encode("utf-8"))) > MAX_BYTES:
+        raise DataError(
+            f"{where} {name[:40]!r}… of {found:,} bytes, expected up to {MAX_BYTES} in UTF-8"
+        )
 
 
 def word_view(padded: NDArray[np.uint8]) -> NDArray[np.uint64]:

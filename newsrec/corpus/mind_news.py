@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from newsrec.corpus.archives import RawFile
 from newsrec.corpus.catalogue import Catalogue
+from newsrec.corpus.ids import refuse_long
 from newsrec.corpus.rows import tsv_rows
 from newsrec.errors import DataError
 
@@ -20,6 +21,7 @@ def add_news(catalogue: Catalogue, raw: RawFile, language: str) -> None:
         name = cells[0].strip().decode("utf-8")
         if not name or " " in name:
             raise DataError(f"{where}: id {name!r}, expected an article id without spaces (MIND)")
+        refuse_long(name, f"{where}: id")
         row = catalogue.row(name)
         catalogue.tell(language, row, (cells[3].strip(), cells[4].strip(), None), where, name)
         category, subcategory = (cells[k].strip().decode("utf-8") for k in (1, 2))

@@ -17,6 +17,7 @@ import numpy as np
 
 from newsrec.corpus.archives import RawFile, raw_file
 from newsrec.corpus.blocks import read_blocks
+from newsrec.corpus.ids import refuse_long
 from newsrec.errors import ConfigError, DataError
 
 #: NUL and lone surrogates.
@@ -52,6 +53,10 @@ class Table:
         with characters that are no text."""
         return [self.name_of(cell, k, column) for k, cell in self._rows(column)]
 
+    def ids(self, column: str) -> list[str]:
+        """`names` of up to `MAX_BYTES`; `DataError` for longer ones."""
+        return [self.id_of(cell, k, column) for k, cell in self._rows(column)]
+
     def text_of(self, cell: Any, k: int, column: str) -> str:
         """What `texts` says of one cell of row ``k``, or of one item of a list there."""
         if isinstance(cell, list | tuple | dict | bytes):
@@ -72,6 +77,12 @@ class Table:
                     "expected a name without NUL characters and lone surrogates"
                 )
         return text
+
+    def id_of(self, cell: Any, k: int, column: str) -> str:
+        """What `ids` says of one cell of row ``k``, or of one item of a list there."""
+        name = self.name_of(cell, k, column)
+        refuse_long(name, f"{self.where(k)}: {column}")
+        return name
 
     def _rows(self, column: str) -> Iterator[tuple[int, Any]]:
         return enumerate(self.columns.get(column, [None] * len(self)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from newsrec.corpus.archives import RawFile
 from newsrec.corpus.catalogue import Catalogue
+from newsrec.corpus.ids import refuse_long
 from newsrec.corpus.rows import headed_rows
 from newsrec.errors import DataError
 
@@ -18,6 +19,7 @@ def add_xmind(catalogue: Catalogue, raw: RawFile, language: str) -> int:
         name = nid.strip().decode("utf-8")
         if not name:
             raise DataError(f"{raw.shown}:{line}: empty nid, expected an article id (xMIND)")
+        refuse_long(name, f"{raw.shown}:{line}: nid")
         parts = (title.strip(), abstract.strip(), None)
         catalogue.tell(language, catalogue.row(name), parts, f"{raw.shown}:{line}", name)
     if not line:

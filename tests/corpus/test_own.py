@@ -563,6 +563,31 @@ def test_a_parquet_cell_that_is_no_name_names_row_and_column(
         _read_log(tmp_path, buffer.getvalue(), "parquet")
 
 
+@pytest.mark.parametrize("column", ["id", "story"])
+def test_an_article_with_a_long_id_is_refused(tmp_path: Path, column: str) -> None:
+    articles = _article(**{column: "ä" * 128}) + _article(**{"id": "a2", column: "ä" * 128 + "b"})
+    with pytest.raises(DataError) as caught:
+        _with(tmp_path, articles)
+    assert f"articles.jsonl:2: {column} 'ääää" in str(caught.value)
+    assert "of 257 bytes, expected up to 256 in UTF-8" in str(caught.value)
+    assert len(str(caught.value)) < 200
+    if column == "story":
+        _with(tmp_path, articles.splitlines()[0])
+
+
+@pytest.mark.parametrize("column", ["user", "impression", "article", "shown"])
+@pytest.mark.parametrize("in_list", [True, False])
+def test_a_click_with_a_long_id_is_refused(tmp_path: Path, column: str, in_list: bool) -> None:
+    rows = [_VISIT | {"impression": "i1"}, _VISIT | {"impression": "i2"}]
+    cell: Any = "x" * 60_000
+    if in_list and column in ("article", "shown"):
+        cell = [cell]
+    with pytest.raises(
+        DataError, match=rf"clicks.jsonl:2: {column} 'x+'… of 60,000 bytes, expected up to 256"
+    ):
+        _read_log(tmp_path, _jsonl([rows[0], rows[1] | {column: cell}]))
+
+
 def test_numbers_name_readers_and_articles_and_truth_values_say_clicked(tmp_path: Path) -> None:
     articles = [ARTICLES[0] | {"id": 7}, ARTICLES[1] | {"id": 8.0}]
     raw.put(tmp_path, {"articles.jsonl": _jsonl(articles)})

@@ -132,3 +132,12 @@ def test_parquet_without_a_column_is_refused(tmp_path: Path) -> None:
     bad = _parquet(nid=["N1"], titel=["Kultaa"], abstract=[""])
     with pytest.raises(DataError, match=r"no column 'title' among.*Nearest: 'titel'"):
         _prepare(tmp_path, {"xmind/fin/train.parquet": bad})
+
+
+@pytest.mark.parametrize("file", ["xmind/fin/train.tsv", "MINDsmall_dev/news.tsv"])
+def test_an_id_that_no_click_can_name_is_refused(tmp_path: Path, file: str) -> None:
+    text = raw.FIN if file.endswith("train.tsv") else raw.news("N1", "N4")
+    line = text.count("\n")
+    long = "N" * 257 + text[text.rstrip("\n").rindex("\n") + 1 :]
+    with pytest.raises(DataError, match=rf"{file}:{line + 1}: n?id 'N+'… of 259 bytes, expected"):
+        _prepare(tmp_path, {file: text + long})
