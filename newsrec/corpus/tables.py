@@ -269,7 +269,6 @@ def _cells(column: Any) -> list[Any]:
     import pyarrow as pa
 
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-        seconds = column.cast(pa.timestamp("us", tz=getattr(column.type, "tz", None)), safe=False)
-        micro = seconds.cast(pa.int64()).to_pylist()
-        return [None if m is None else str(np.datetime64(m // 1_000_000, "s")) for m in micro]
+        seconds = column.to_numpy().astype("datetime64[s]")
+        return [None if np.isnat(moment) else str(moment) for moment in seconds]
     return list(column.to_pylist())

@@ -10,9 +10,16 @@ from numpy.typing import NDArray
 from newsrec.errors import ConfigError
 
 MIND_EXAMPLE = "11/15/2019 8:55:22 AM"
-EXAMPLES = "2026-03-16T08:55:22, 2026-03-16T08:55:22+02:00, seconds or milliseconds since 1970"
+#: Years that a time may lie in; outside of them it is a number of another unit, or no time.
+YEARS = (1400, 2999)
+EXAMPLES = (
+    "2026-03-16T08:55:22, 2026-03-16T08:55:22+02:00, seconds or milliseconds since 1970, of the "
+    f"years {YEARS[0]} to {YEARS[1]}"
+)
 _WIDTH = 24
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = (datetime(YEARS[0], 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()
+_END = (datetime(YEARS[1] + 1, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()
 
 
 def parse_mind(
@@ -33,7 +40,8 @@ def parse_mind(
     month, day, year, hour, minute, second = fields
     half = _char(chars, at)
     valid &= ((half == ord("A")) | (half == ord("P"))) & (_char(chars, at + 1) == ord("M"))
-    valid &= (lengths == at + 2) & (month >= 1) & (month <= 12) & (day >= 1) & (year >= 1000)
+    valid &= (lengths == at + 2) & (month >= 1) & (month <= 12) & (day >= 1)
+    valid &= (year >= YEARS[0]) & (year <= YEARS[1])
     valid &= (hour >= 1) & (hour <= 12) & (minute < 60) & (second < 60)
     months = np.where(valid, (year - 1970) * 12 + month - 1, 0).astype("datetime64[M]")
     days = months.astype("datetime64[D]") + np.where(valid, day - 1, 0)
@@ -65,25 +73,28 @@ def _char(chars: NDArray[np.uint8], at: NDArray[np.int64]) -> NDArray[np.uint8]:
 
 def parse_one(text: str) -> np.datetime64 | None:
     """ISO 8601 (a zone is converted to UTC, no zone is taken as UTC), or seconds or milliseconds
-    since 1970; None when it is neither."""
+    since 1970; None when it is neither or lies outside of `YEARS`."""
     text = text.strip()
     number = text.removeprefix("-").replace(".", "", 1)
     try:
         # Eight digits are a date (20260316) to ISO 8601 and 1970 as seconds: the date is meant.
         if number.isascii() and number.isdigit() and len(number) >= 9:
-            return from_epoch(float(text))
+            return _from_epoch(float(text))
         moment = datetime.fromisoformat(text)
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
         seconds = (moment - _EPOCH).total_seconds()
-        return np.datetime64(int(seconds // 1), "s")
+        return _in_years(seconds)
     except (ValueError, OverflowError):
         return None
 
 
-def from_epoch(number: float) -> np.datetime64:
+def _from_epoch(number: float) -> np.datetime64 | None:
     """Seconds since 1970, or milliseconds when seconds would lie after the year 5000."""
-    seconds = number / 1000 if abs(number) >= 1e11 else number
-    return np.datetime64(int(seconds // 1), "s")
+    return _in_years(number / 1000 if abs(number) >= 1e11 else number)
+
+
+def _in_years(seconds: float) -> np.datetime64 | None:
+    return np.datetime64(int(seconds // 1), "s") if _FIRST <= seconds < _END else None
 
 
 def parse_option(flag: str, text: str) -> np.datetime64 | None:

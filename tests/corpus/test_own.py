@@ -615,14 +615,41 @@ def test_a_seed_below_0_is_refused() -> None:
 
 
 def test_times_in_the_future_are_counted_and_kept(tmp_path: Path) -> None:
-    articles = [ARTICLES[0] | {"published": "9000-01-01"}, *ARTICLES[1:]]
-    late = {"user": "u1", "article": "a1", "time": "1768000000000000"}  # Microseconds.
+    articles = [ARTICLES[0] | {"published": "2999-01-01"}, *ARTICLES[1:]]
+    late = {"user": "u1", "article": "a1", "time": "32000000000000"}  # In 2984.
     _, report = _prepare(tmp_path, articles=articles, clicks=[*CLICKS, late])
     notes = "\n".join(report.notes)
-    assert "1 articles are published more than a day after now (the last 9000-01-01" in notes
+    assert "1 articles are published more than a day after now (the last 2999-01-01" in notes
     assert "1 impressions are more than a day after now" in notes
     _, report = _prepare(tmp_path / "sound")
     assert "after now" not in "\n".join(report.lines())
+
+
+@pytest.mark.parametrize("time", ["1768000000000000", "1768000000000000000", "3000-01-01"])
+def test_times_of_no_year_near_name_their_line(tmp_path: Path, time: str) -> None:
+    unknown = "unknown time '{}'.* expected 2026-.* of the years 1400 to 2999"
+    late = {"user": "u1", "article": "a1", "time": time}
+    with pytest.raises(DataError, match="clicks.csv:6: " + unknown.format(time)):
+        _prepare(tmp_path, clicks=[*CLICKS, late])
+    with pytest.raises(DataError, match="articles.csv:3: " + unknown.format(time)):
+        _prepare(tmp_path, articles=[ARTICLES[0], ARTICLES[1] | {"published": time}])
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        pa.array([1_767_600_000, 1_767_600_000_000_000]),
+        pa.array([1_767_600_000, 1_767_600_000_000], pa.timestamp("s")),
+        # 2 ** 64 microseconds later: what an overflow would make 2026 of.
+        pa.array([1_767_600_000, 1_767_600_000 + 18_446_744_073_709], pa.timestamp("s", "UTC")),
+        pa.array([20_458, 20_458_000], pa.date32()),
+    ],
+)
+def test_parquet_times_of_no_year_near_name_their_row(tmp_path: Path, times: Any) -> None:
+    columns = {"user": ["u1", "u2"], "article": ["a1", "a1"], "time": times}
+    pq.write_table(pa.table(columns), buffer := io.BytesIO())
+    with pytest.raises(DataError, match=r"clicks.parquet:2: unknown time '.*', expected 2026-"):
+        _read_log(tmp_path, buffer.getvalue(), "parquet")
 
 
 def test_progress_counts_articles_then_clicks(tmp_path: Path) -> None:
