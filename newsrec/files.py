@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,28 +40,95 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 def atomic_folder(path: Path) -> Iterator[Path]:
     """A folder that replaces ``path`` only when the block ends without an error.
 
-    The old folder, if there is one, is moved aside first and deleted last.
+    It is written as ``.NAME.XXXXXXXX.newsrec/new`` beside ``path`` and changes places with the old
+    one in one step (Linux). Where that is not possible, the old one is moved to ``old`` beside
+    ``new`` first, and a process killed right then leaves no ``path``: the next `atomic_folder` of
+    it puts the old one back. It also removes what dead processes have left of ``path``; not on
+    Windows, where nothing tells whose process lives.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    named = re.compile(re.escape(f".{path.name}.") + r"[a-z0-9_]{8}\.newsrec")
+    for left in [entry for entry in path.parent.iterdir() if named.fullmatch(entry.name)]:
+        if (lock := _locked(left, wait=False)) is not None:
+            _discard(left, path)
+            os.close(lock)
+    work, lock = _own_folder(path)
     try:
-        os.chmod(temporary, 0o777 & ~_umask())
-        yield temporary
-        old = None
-        if path.exists():
-            old = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
-            os.replace(path, old / path.name)
+        (work / "new").mkdir()
+        yield work / "new"
+        _put(work, path)
+    finally:
+        _discard(work, path)
+        if lock is not None:
+            os.close(lock)
+
+
+def _own_folder(path: Path) -> tuple[Path, int | None]:
+    """A new folder beside ``path`` and the lock on it, None where there are no locks."""
+    while True:
+        work = Path(tempfile.mkdtemp(".newsrec", f".{path.name}.", path.parent))
+        lock = _locked(work, wait=True)
+        # Before it was locked, another process may have taken it for a dead one's.
+        if work.exists():
+            return work, lock
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked(folder: Path, *, wait: bool) -> int | None:
+    """An open file that locks ``folder`` until it is closed or its process dies, however it dies;
+    None where the folder is gone, is locked, or cannot be."""
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    try:
+        file = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        return None
+    return file
+
+
+def _put(work: Path, path: Path) -> None:
+    """``work/new`` becomes ``path``; what was there stays in ``work``."""
+    if not os.path.lexists(path):
         try:
-            os.replace(temporary, path)
+            os.rename(work / "new", path)
+            return
         except OSError:
-            if old is not None:
-                os.replace(old / path.name, path)
-            raise
-        if old is not None:
-            shutil.rmtree(old, ignore_errors=True)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+            if not os.path.lexists(path):
+                raise
+    # Also when another process was first.
+    if not _exchanged(work / "new", path):
+        os.rename(path, work / "old")
+        os.rename(work / "new", path)
+
+
+def _discard(work: Path, path: Path) -> None:
+    """Remove ``work``; an old folder in it whose successor did not come goes back to ``path``."""
+    if (work / "old").exists() and (work / "new").exists() and not os.path.lexists(path):
+        os.rename(work / "old", path)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Whether the two names were exchanged in one step; False where system, C library or file
+    system do not know how."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError):
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE (linux/fcntl.h, linux/fs.h)
+    return bool(rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)
 
 
 def write_json(path: Path, value: Any) -> None:
