@@ -19,14 +19,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="the shared data folder")
     parser.add_argument("--work", type=Path, required=True, help="where a killed run goes on from")
     parser.add_argument("--out", type=Path, required=True, help="the folder of the weights")
-    parser.add_argument("--steps", type=int, help="training steps; default: the recipe's")
+    parser.add_argument("--steps", type=int, help="of every run; default: the recipe's")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="a tiny model, to see it run")
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     recipe = QUICK if given.quick else Recipe()
     if given.steps:
-        recipe = replace(recipe, options=replace(recipe.options, steps=given.steps))
+        recipe = replace(recipe, plan=tuple((t, given.steps) for t, _ in recipe.plan))
     training.set_threads(2)
     build(given.data, given.work, given.out, recipe, given.seed)
 

@@ -212,9 +212,7 @@ def build(
             training.shared_parts([piece for piece, _ in pieces]),
             material(pool, bags, goal, taught["vectors"], recipe),
             recipe.runs(seed),
-            store.path(
-                f"members-{digest(replace(recipe, options=Options(), temperatures=()))}", "d"
-            ),
+            store.path(f"members-{digest(replace(recipe, options=Options(), plan=()))}", "d"),
         )
     encoding.write(out, table, pieces, han, recipe.options.levels)
     encoder = encoding.StaticEncoder(out)

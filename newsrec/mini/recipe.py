@@ -36,24 +36,23 @@ class Recipe:
     language_power: float = 0.35  # a text is drawn with weight n ** -power of its language's size
     core_weight: float = 4.0
     options: Options = field(default_factory=Options)
-    # One run each, averaged: the sharper ones know sentences better, the softer ones topics.
-    temperatures: tuple[float, ...] = (0.1, 0.1, 0.1, 0.1, 0.14, 0.2)
+    # Temperature and steps of the runs that are averaged: long ones know sentences better, short
+    # and soft ones topics.
+    plan: tuple[tuple[float, int], ...] = (*[(0.1, 6000)] * 4, (0.1, 1500), (0.14, 1500))
 
     def runs(self, seed: int) -> list[tuple[int, Options]]:
         """Seed and options of every run."""
         return [
-            (100 * seed + i, replace(self.options, temperature=temperature))
-            for i, temperature in enumerate(self.temperatures)
+            (100 * seed + i, replace(self.options, temperature=temperature, steps=steps))
+            for i, (temperature, steps) in enumerate(self.plan)
         ]
 
 
 QUICK = Recipe(
     n_pieces=600,
     dim=32,
-    temperatures=(0.1, 0.14),
+    plan=((0.1, 30), (0.14, 20)),
     characters=(20_000, 20_000),
     taught=dict.fromkeys(SOURCES, 60) | {"dictionary": 60},
-    options=Options(
-        steps=30, n_groups=60, warm_up=5, levels=(8, 16, 32), checkpoint=10, average_from=0.5
-    ),
+    options=Options(n_groups=60, warm_up=5, levels=(8, 16, 32), checkpoint=10, average_from=0.5),
 )
