@@ -9,7 +9,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from newsrec.config import EncoderConfig, RankerConfig
 from newsrec.errors import ConfigError, unknown_name
 from newsrec.protocols import Encoder, Ranker
+from newsrec.rank.clicks import ClickLog
 from newsrec.rank.table import RANKERS, Given, Recipe, make_ranker
+from newsrec.types import Strings, Texts
 
 #: Rankers that are references for the others.
 BASELINES = tuple(name for name, recipe in RANKERS.items() if not recipe.vectors)
@@ -20,7 +22,16 @@ _OF_SCENE = ("view", "newest", "history_language", "shelf_language", "threads")
 
 def check(config: RankerConfig) -> Recipe:
     """The ranker's row of the table; `ConfigError` for a name or an option that is not in it, and
-    for a value of another type than the option's."""
+    for a value that the option does not take: the ranker is made once, from nothing."""
+    recipe = _recipe(config)
+    nothing = Strings.pack([])
+    texts = Texts("eng", nothing, nothing, nothing.data.lengths > 0)
+    _made(config, Given(clicks=ClickLog.of(), texts=texts), {})
+    return recipe
+
+
+def _recipe(config: RankerConfig) -> Recipe:
+    """The row of the table, when name, options and their types are right."""
     if config.name not in RANKERS:
         raise unknown_name("ranker", config.name, tuple(RANKERS))
     recipe = RANKERS[config.name]
@@ -64,19 +75,22 @@ def ranker(config: RankerConfig, given: Given, scene: Mapping[str, Any]) -> Rank
 
     Readers without readable history get the cold start from rankers that read text.
     """
-    from newsrec.rank.clicks import ClickLog
     from newsrec.rank.cold import ColdStart, WithFallback
 
-    recipe = check(config)
+    recipe = _recipe(config)
     options = {key: value for key, value in scene.items() if key in recipe.options}
-    try:
-        made = make_ranker(config.name, given, **{**options, **config.options})
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"ranker {config.label!r}: cannot be made: {error}") from error
+    made = _made(config, given, options)
     if config.cold == "none" or not reads_text(recipe):
         return made
     clicks = ClickLog.of() if given.clicks is None else given.clicks
     return WithFallback(made, ColdStart(clicks, given.first_seen), view=None)
+
+
+def _made(config: RankerConfig, given: Given, options: Mapping[str, Any]) -> Ranker:
+    try:
+        return make_ranker(config.name, given, **{**options, **config.options})
+    except (ConfigError, TypeError, ValueError) as error:
+        raise ConfigError(f"ranker {config.label!r}: {error}") from error
 
 
 def encoder(config: EncoderConfig, trust_remote_code: bool = False) -> Encoder:

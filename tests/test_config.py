@@ -167,10 +167,28 @@ def test_option_values_of_another_type_are_told(word: str, said: str) -> None:
         build.check(parse_config({"rankers": word}).rankers[0])
 
 
-def test_values_that_a_ranker_refuses_are_config_errors() -> None:
-    config = parse_config({"rankers": "tfidf:bits=-4"}).rankers[0]
-    with pytest.raises(ConfigError, match="bits"):
-        build.ranker(config, Given(texts=_texts()), {})
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("tfidf:bits=-4", "bits -4: expected"),
+        ("tfidf:sizes=[]", r"sizes \[\]"),
+        ("tfidf:history_limit=0", "history_limit: 0, expected at least 1"),
+        ("fusion:centre=foo", "unknown centre 'foo'; known: global"),
+        ("fusion:history_limit=-3", "history_limit: -3, expected at least 1"),
+        ("fusion:normalize=maybe", "unknown normalize 'maybe'"),
+    ],
+)
+def test_values_that_a_ranker_refuses_are_told_before_there_is_a_corpus(
+    word: str, said: str
+) -> None:
+    config = parse_config({"rankers": word}).rankers[0]
+    with pytest.raises(ConfigError, match=f"ranker '{word.split(':')[0]}:.*{said}"):
+        build.check(config)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_every_ranker_is_checked_with_its_own_options(name: str) -> None:
+    assert build.check(parse_config({"rankers": name}).rankers[0]) is RANKERS[name]
 
 
 @pytest.mark.parametrize(

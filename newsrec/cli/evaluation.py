@@ -18,6 +18,7 @@ from newsrec.evaluate.render import text
 from newsrec.evaluate.results import Results
 from newsrec.evaluate.tables import screen
 from newsrec.files import write_json
+from newsrec.pipeline.bench import Bench
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.report_files import check_outputs, new_folder
 from newsrec.pipeline.study import experiment
@@ -48,10 +49,9 @@ def run(wanted: Wanted) -> None:
     check_outputs(asked, {"--json": wanted.json, "--submission": wanted.submission})
     with Stages() as stages, ended_by_signal():
         if wanted.submission is not None:
-            bar = stages.of("encoding")
-            counts = submit(config, wanted.submission, on_progress=bar).items()
-            told = ", ".join(f"{value} {key.replace('_', ' ')}" for key, value in counts)
-            typer.echo(f"wrote {wanted.submission}: {told}")
+            counts = submit(config, wanted.submission, on_progress=stages.of("encoding")).items()
+            said = (f"{value} {key.replace('_', ' ')}" for key, value in counts)
+            typer.echo(f"wrote {wanted.submission}: {', '.join(said)}")
             if open_corpus(config.corpus).impressions(config.split).clicked is None:
                 return
         results = _tracked(config, wanted, folder, stages)
@@ -71,6 +71,7 @@ def _tracked(config: ExperimentConfig, wanted: Wanted, folder: Path, stages: Sta
         if sys.stderr.isatty():
             typer.echo(f"{language} ({i} of {n})", err=True)
 
+    Bench(config).check()  # a wrong option is no failed run in MLflow
     uri = OFF if wanted.no_track else wanted.tracking_uri
     with tracking(uri, folder.name, config.model_dump(mode="json"), warn) as tracker:
         return experiment(

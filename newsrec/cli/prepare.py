@@ -36,10 +36,11 @@ def mind(
     """MIND (small, large, demo) and xMIND, as folders, .tsv, .tsv.gz, .zip or parquet."""
     from newsrec.corpus.mind import MindOptions, prepare_mind
     from newsrec.corpus.times import parse_option
+    from newsrec.languages import canonical
 
-    cut = parse_option("--valid-from", valid_from)
+    cut, spoken = parse_option("--valid-from", valid_from), canonical(lang, "--lang")
     options = MindOptions(
-        split, protocol, cut, max_missing, lang, size, keep_first, first_shown, news_only
+        split, protocol, cut, max_missing, spoken, size, keep_first, first_shown, news_only
     )
     _run("reading behaviors, bytes", prepare_mind, raw, out, options)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from newsrec import build
 from newsrec.config import EncoderConfig, ExperimentConfig, RankerConfig
 from newsrec.corpus import Corpus
+from newsrec.errors import unknown_name
 from newsrec.evaluate.metrics import TIE_RULE
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import NO_ENCODER
@@ -22,11 +23,11 @@ from newsrec.languages import canonical
 from newsrec.pipeline.features import make_features
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.origin import provenance
-from newsrec.pipeline.scene import Scene, make_scene
+from newsrec.pipeline.scene import OWN, Scene, make_scene
 from newsrec.pipeline.traits import load_traits
 from newsrec.protocols import Encoder
 from newsrec.rank.clicks import ClickLog, first_shown
-from newsrec.rank.table import Given
+from newsrec.rank.table import RANKERS, Given
 from newsrec.types import Embeddings, Features, Provenance
 
 if TYPE_CHECKING:
@@ -97,6 +98,18 @@ class Bench:
         )
         return ClickLog.of(*(part for part in splits if part.clicked is not None)), first
 
+    def check(self) -> None:
+        """What is wrong with the request is said before anything slow begins: `ConfigError` for an
+        option. Rankers and metrics are checked when the bench is made."""
+        corpus, spoken = self.corpus, self.config.history_lang
+        corpus.impressions(self.config.split)
+        # An unknown language of a shelf costs that shelf only, when it is opened.
+        if self.languages and spoken is not None and spoken != OWN:
+            code = canonical(spoken, "--history-lang")
+            if code not in corpus.languages:
+                where = f"--history-lang of corpus {corpus.name!r}:"
+                raise unknown_name(where, code, corpus.languages)
+
     def evaluate(self, language: str) -> Iterator[EvalReport]:
         """One report per system and seed on one shelf."""
         scene = make_scene(self.corpus, self.config, language)
@@ -109,13 +122,13 @@ class Bench:
                 if self.on_measured is not None:
                     self.on_measured(done, runs * len(self.languages))
                 done += 1
-                if scores is None or "seed" in build.check(system.ranker).given:
+                if scores is None or "seed" in RANKERS[system.ranker.name].given:
                     scores = self.score(system, scene, seed)
                 yield self._report(system, scene, seed, scores, vectors)
 
     def score(self, system: System, scene: Scene, seed: int) -> Scores:
         """``(nnz,)`` scores of one system."""
-        recipe = build.check(system.ranker)
+        recipe = RANKERS[system.ranker.name]
         get = None if system.encoder is None else self._getter(system.encoder)
         features = self._features(scene, get)
         text = build.reads_text(recipe)

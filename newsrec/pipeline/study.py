@@ -47,16 +47,15 @@ def experiment(
     """
     bench = Bench(config, store, on_progress, dict(encoders or {}), on_measured)
     tracker = NoTracker() if tracker is None else tracker
-    # What is wrong with the request is said before anything slow begins.
-    languages = bench.languages
+    bench.check()
     labelled(bench.corpus, config.split)
     for encoder in dict.fromkeys(s.encoder.label for s in bench.systems if s.encoder is not None):
         bench.encoder(encoder)
     results = Results(provenance=bench.provenance("running"))
     try:
-        for i, language in enumerate(languages):
+        for i, language in enumerate(bench.languages):
             if on_language is not None:
-                on_language(language, i + 1, len(languages))
+                on_language(language, i + 1, len(bench.languages))
             results = _with_language(results, bench, language, tracker, folder)
             if folder is not None:
                 write_report(results, config, folder)

@@ -35,6 +35,7 @@ def submit(
             f"--submission: {len(bench.systems)} systems on {len(bench.languages)} languages, "
             "expected one of each; name them with --encoder, --ranker and --langs"
         )
+    bench.check()
     scene = whole_scene(bench.corpus, config, bench.languages[0])
     impressions = scene.impressions
     if not len(impressions):

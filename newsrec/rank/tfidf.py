@@ -61,6 +61,8 @@ class TfIdf:
         same) are the history in another language, or one row for each of ``history_rows``."""
         if not sizes or min(sizes) < 1 or not 8 <= bits <= 26:
             raise ConfigError(f"sizes {sizes}, bits {bits}: expected sizes >= 1 and 8 to 26 bits")
+        if history_limit is not None and history_limit < 1:
+            raise ConfigError(f"history_limit: {history_limit}, expected at least 1, or None")
         found, counts = count_ngrams(texts.view(view), sizes=sizes, bits=bits)
         df = np.bincount(found.values, minlength=1 << bits)
         idf = (np.log((1 + len(found)) / (1 + df)) + 1).astype(np.float32)

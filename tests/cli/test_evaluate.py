@@ -161,6 +161,11 @@ def test_a_submission_needs_no_labels(corpus: Corpus, tmp_path: Path) -> None:
     [
         (["--ranker", "fuzion"], ConfigError, "unknown ranker 'fuzion'; known: "),
         (["--ranker", "fusion:history_limit=x"], ConfigError, "'history_limit' is 'x', expected"),
+        (["--ranker", "fusion:centre=foo"], ConfigError, "unknown centre 'foo'; known: "),
+        (["--ranker", "tfidf:history_limit=-3"], ConfigError, "history_limit: -3, expected"),
+        (["--history-lang", "xx"], ConfigError, "--history-lang: unknown language 'xx'"),
+        (["--history-lang", "deu"], ConfigError, "unknown --history-lang of corpus 'shelves'"),
+        (["--split", "dev"], ConfigError, "unknown split of corpus 'shelves' 'dev'"),
         (["--ranker", ","], ConfigError, "--ranker: ',' names nothing"),
         (["--encoder", ","], ConfigError, "--encoder: ',' names nothing"),
         (["--langs", ","], ConfigError, "--langs: ',' names nothing"),
@@ -291,6 +296,35 @@ def test_a_killed_run_is_failed_and_keeps_its_report(
     runs = client.search_runs([experiment.experiment_id], max_results=2000)
     parent = next(run for run in runs if "mlflow.parentRunId" not in run.data.tags)
     assert parent.info.status == "FAILED"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--ranker", "fusion:centre=foo"],
+        ["--ranker", "tfidf:bits=99"],
+        ["--history-lang", "xx"],
+        ["--history-lang", "deu"],
+        ["--metrics", "ndgc@10"],
+        ["--split", "dev"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("more", [[], ["--submission", "prediction.zip"]], ids=["report", "zip"])
+def test_wrong_options_are_told_before_anything_is_encoded_or_tracked(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str],
+    more: list[str],
+) -> None:  # fmt: skip
+    def never(*_: object, **__: object) -> None:
+        pytest.fail("the work began")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("newsrec.build.encoder", never)
+    monkeypatch.setattr("newsrec.cli.evaluation.tracking", never)
+    if "--metrics" not in words:
+        more = [*more, "--metrics", "accuracy"]
+    where = ["--corpus", str(corpus.folder), "--langs", "eng"]
+    assert isinstance(_error(*where, *words, *more), ConfigError)
 
 
 @pytest.mark.parametrize("option", ["--out", "--json", "--submission"])

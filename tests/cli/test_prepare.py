@@ -106,6 +106,7 @@ def test_a_damaged_corpus_names_the_command_that_makes_it_again(tmp_path: Path) 
         (["mind", "{}/nowhere", "--out", "{}/c"], 3, "nowhere: no such file or folder"),
         (["mind", "{}/raw", "--out", "{}/c", "--protocol", "x"], 2, "unknown protocol 'x'"),
         (["mind", "{}/raw", "--out", "{}/c", "--valid-from", "soon"], 2, "--valid-from 'soon'"),
+        (["mind", "{}/raw", "--out", "{}/c", "--lang", "xx"], 2, "--lang: unknown language 'xx'"),
         (["mind", "{}/raw", "--out", "{}/raw"], 3, "not a newsrec corpus"),
         (["mind", "{}/raw"], 2, "--out"),
         (["articles", "{}/a.csv", "--clicks", "{}/raw/x.csv", "--out", "{}/c"], 3, "no such file"),
