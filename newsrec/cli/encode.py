@@ -16,8 +16,10 @@ def encode(
     encoder: Annotated[str, typer.Option(help="Preset, PRESET=FOLDER, model, folder.")] = "mini",
     lang: Annotated[str | None, typer.Option(help="Language, several (fin,eng), all.")] = None,
     view: Annotated[str, typer.Option(help="What is read of an article.")] = "title+abstract",
-    precision: Annotated[str, typer.Option(help="auto, fp32, bf16, fp16, int8.")] = "auto",
-    backend: Annotated[str, typer.Option(help="torch, onnx, openvino.")] = "torch",
+    precision: Annotated[
+        str | None, typer.Option(help="auto, fp32, bf16, fp16, int8. [auto]")
+    ] = None,
+    backend: Annotated[str | None, typer.Option(help="torch, onnx, openvino. [torch]")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, …; default: the best.")] = None,
     revision: Annotated[str | None, typer.Option(help="Commit or tag of the model.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Encode what is stored again.")] = False,
@@ -29,16 +31,17 @@ def encode(
     from newsrec.cli.encoding import file, fill
     from newsrec.errors import ConfigError
 
-    options: dict[str, Any] = {"precision": precision, "backend": backend, "device": device}
-    options |= {"revision": revision, "trust_remote_code": trust}
+    given = {"precision": precision, "backend": backend, "device": device, "revision": revision}
+    options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     if (input is None) != (output is None):
         raise ConfigError("--input and --output belong together")
     if input is not None and output is not None:
         if corpus is not None:
             raise ConfigError("give either --corpus (fills the store) or --input with --output")
-        file(input, output, encoder, lang, options)
+        file(input, output, encoder, lang, options, trust)
     elif lang is not None:
-        fill(corpus or os.environ.get("NEWSREC_CORPUS"), lang, encoder, options, view, force)
+        folder = corpus or os.environ.get("NEWSREC_CORPUS")
+        fill(folder, lang, encoder, options, trust, view, force)
     else:
         raise ConfigError(
             "give --lang (a language, several: fin,eng, or all) to fill the store, "

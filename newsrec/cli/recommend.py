@@ -51,7 +51,6 @@ def recommend(
     """Rank the whole shelf of a language for one reader, and say why."""
     from newsrec.cli import listing
     from newsrec.cli.progress import progress
-    from newsrec.encode import load_encoder
     from newsrec.pipeline.open import open_corpus
     from newsrec.pipeline.page import recommend
     from newsrec.pipeline.request import Request
@@ -63,8 +62,9 @@ def recommend(
     )  # fmt: skip
     opened = open_corpus(corpus)
     with progress("encoding") as on_progress:
-        loaded = load_encoder(encoder, trust_remote_code=trust)
-        found = recommend(opened, request, encoder=loaded, on_progress=on_progress)
+        found = recommend(
+            opened, request, encoder=encoder, trust_remote_code=trust, on_progress=on_progress
+        )
     if found.fallback:
         typer.echo(f"newsrec: {found.fallback}", err=True)
     elif len(request.languages) > 1:

@@ -91,11 +91,11 @@ def check_files(folder: Path, manifest: dict[str, Any], spec: EmbeddingSpec, *, 
 
 
 def stale(path: Path, what: str, spec: EmbeddingSpec) -> StaleCacheError:
-    """The error for a stored file that cannot be used, with the command that replaces it."""
+    """The error for a stored file that cannot be used. The command that replaces it is told by
+    those who know the corpus and the encoder's options (`newsrec.pipeline.stored`)."""
     return StaleCacheError(
-        f"{path}: {what}. Encode again, with the --corpus it was made for (none: the sample): "
-        f"newsrec encode --encoder {spec.encoder.name} --lang {spec.language} "
-        f"--view {spec.view} --force"
+        f"{path}: {what}. Remove the folder ({spec.language} {spec.view} of "
+        f"{spec.encoder.name}), or encode again by force"
     )
 
 

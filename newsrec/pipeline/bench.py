@@ -24,6 +24,7 @@ from newsrec.pipeline.features import make_features
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.origin import provenance
 from newsrec.pipeline.scene import OWN, Scene, make_scene
+from newsrec.pipeline.stored import Words, remade
 from newsrec.pipeline.traits import load_traits
 from newsrec.protocols import Encoder
 from newsrec.rank.clicks import ClickLog, first_shown
@@ -62,6 +63,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.systems = list(_systems(self.config))
+        self._given = frozenset(self.encoders)
         self.metrics = expand(
             (*self.config.metrics, *(["newsreclib"] * (self.config.protocol == "newsreclib")))
         )
@@ -181,14 +183,19 @@ class Bench:
     def _getter(self, config: EncoderConfig) -> Callable[[str], Embeddings]:
         from newsrec.encode import EmbeddingStore
 
-        encoder, corpus = self.encoder(config.label), self.corpus
-        store = EmbeddingStore() if self.store is None else self.store
+        encoder, corpus, view = self.encoder(config.label), self.corpus, self.config.view
+        words, store = None, self.store
+        if store is None:
+            store = EmbeddingStore()
+            if config.label not in self._given:
+                words = Words(config.label, self.config.trust_remote_code)
 
         def get(language: str) -> Embeddings:
-            return store.get(
-                encoder, corpus.texts(language), self.config.view, corpus.fingerprint,
-                on_progress=self.on_progress,
-            )  # fmt: skip
+            texts = corpus.texts(language)
+            with remade(corpus, language, view, words):
+                return store.get(
+                    encoder, texts, view, corpus.fingerprint, on_progress=self.on_progress
+                )
 
         return get
 

@@ -64,13 +64,15 @@ def recommend(
     request: Request,
     *,
     encoder: Encoder | str = "mini",
+    trust_remote_code: bool = False,
     store: EmbeddingStore | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Recommendations:
     """Rank the whole shelf for one reader by late fusion, each story once, with reasons.
 
     A reader without history, or unknown, gets what is fresh and popular, spread over categories
-    (`newsrec.rank.cold`). Raises `ConfigError` for a language that the corpus does not have.
+    (`newsrec.rank.cold`). ``trust_remote_code``: an ``encoder`` that is named may run Python code
+    of its repository. Raises `ConfigError` for a language that the corpus does not have.
     """
     now = last_moment(corpus) if request.as_of is None else request.as_of
     read = reading(corpus, request.user, now)
@@ -78,8 +80,8 @@ def recommend(
     # Shelves of several languages are comparable only without each language's own mean.
     centre = request.centre or ("language" if len(request.languages) > 1 else "spec")
     vectors = Vectors(
-        corpus, encoder, store,
-        centre=centre, shelves=request.languages, on_progress=on_progress,
+        corpus, encoder, store, centre=centre, shelves=request.languages,
+        trust_remote_code=trust_remote_code, on_progress=on_progress,
     )  # fmt: skip
     past = history(corpus, vectors, request, read)
     if past is None:

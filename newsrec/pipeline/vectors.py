@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from newsrec.corpus import Corpus
 from newsrec.encode import EmbeddingStore, load_encoder
 from newsrec.files import data_root
+from newsrec.pipeline.stored import Words, remade
 from newsrec.protocols import Encoder
 from newsrec.rank.centre import mean_of, plain, sides, unit_rows, without_means
 from newsrec.rank.search import Shelf
@@ -23,6 +24,8 @@ VIEW = "title+abstract"
 class Vectors:
     """``corpus`` as ``encoder`` sees it; missing vectors are encoded into ``store``.
 
+    ``trust_remote_code``: for an encoder that is loaded by its name.
+
     ``centre`` as in `newsrec.rank.centre.sides`; with ``language`` no language wins by a
     bias that its vectors share. ``shelves``: the languages that one list mixes.
     """
@@ -35,10 +38,15 @@ class Vectors:
         *,
         centre: str = "spec",
         shelves: Sequence[str] = (),
+        trust_remote_code: bool = False,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._corpus, self._on_progress = corpus, on_progress
-        self._encoder = load_encoder(encoder) if isinstance(encoder, str) else encoder
+        self._words: Words | None = None
+        if isinstance(encoder, str):
+            self._words = Words(encoder, trust_remote_code) if store is None else None
+            encoder = load_encoder(encoder, trust_remote_code=trust_remote_code)
+        self._encoder = encoder
         self._store = EmbeddingStore() if store is None else store
         self._centre = centre
         self._shelves = tuple(shelves)
@@ -86,10 +94,9 @@ class Vectors:
         return unit_rows(side) if found.normalized else side
 
     def _embeddings(self, language: str) -> Embeddings:
-        return self._store.get(
-            self._encoder,
-            self._corpus.texts(language),
-            VIEW,
-            self._corpus.fingerprint,
-            on_progress=self._on_progress,
-        )
+        corpus = self._corpus
+        texts = corpus.texts(language)
+        with remade(corpus, language, VIEW, self._words):
+            return self._store.get(
+                self._encoder, texts, VIEW, corpus.fingerprint, on_progress=self._on_progress
+            )

@@ -211,7 +211,7 @@ def test_damage_is_told_with_the_command_that_mends_it(
             path.write_bytes(path.read_bytes() + b"x")
     if file == "manifest.json" and damage == "flip last":
         return  # the newline after the JSON says nothing
-    with pytest.raises(StaleCacheError, match=r"newsrec encode .*--lang eng .*--force"):
+    with pytest.raises(StaleCacheError, match=r"Remove the folder.*encode again by force"):
         store.get(encoder, texts, VIEW, "corpus")
     mended = store.fill(encoder, texts, VIEW, "corpus", force=True)
     assert np.array_equal(mended.embeddings.vectors, expected(encoder, texts))

@@ -161,7 +161,7 @@ def test_a_damaged_part_of_a_broken_run_is_told(tmp_path: Path) -> None:
     content = bytearray(part.read_bytes())
     content[-1] ^= 1
     part.write_bytes(content)
-    with pytest.raises(StaleCacheError, match=r"damaged.*--force"):
+    with pytest.raises(StaleCacheError, match=r"damaged.*by force"):
         store.get(encoder, texts, "title", "corpus")
     store.fill(encoder, texts, "title", "corpus", force=True)
     check(tmp_path, 50)
