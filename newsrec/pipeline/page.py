@@ -24,7 +24,8 @@ from newsrec.rank.reasons import reasons
 
 @dataclass(frozen=True, slots=True)
 class Because:
-    """The history article that contributes most to a score, and its ``share`` in (0, 1]."""
+    """The history article that contributes most to a score, and its ``share`` in [0, 1] of what
+    speaks for the recommended one: 0 where nothing does."""
 
     id: str
     language: str
@@ -34,7 +35,7 @@ class Because:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One recommendation; ``because`` is None where nothing that was read speaks for it."""
+    """One recommendation; ``because`` is None in a list that no history made."""
 
     rank: int
     id: str
@@ -126,16 +127,16 @@ def _because(
     corpus: Corpus, vectors: Vectors, best: MixedList, past: History
 ) -> list[Because | None]:
     """The reason of each article in ``best``."""
-    if not len(best.rows):
+    if not len(best.rows):  # no vectors to put together
         return []
     languages = [best.languages[place] for place in best.language]
     found = reasons(vectors.at(best.rows, languages), past.vectors)
 
-    def because(which: int, share: float) -> Because | None:
+    def because(which: int, share: float) -> Because:
         row, language = int(past.rows[which]), past.languages[which]
         title = corpus.texts(language).title[row]
         id_ = str(corpus.news.ids[row])
-        return Because(id_, language, title, round(share, 4)) if share > 0 else None
+        return Because(id_, language, title, round(share, 4))
 
     return [because(w, s) for w, s in zip(found.which.tolist(), found.share.tolist(), strict=True)]
 

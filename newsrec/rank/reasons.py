@@ -26,7 +26,8 @@ def reasons(shelf: Floats, history: Floats) -> Reasons:
     the scores (`newsrec.rank.sides.Side.at`). Contributions can be negative (against the article),
     so ``share`` is the largest contribution over the sum of the positive ones: of all that speaks
     for the article, how much this one says. Without negative contributions that is its share of
-    the score. When nothing speaks for an article the share is 0. Ties go to the newest article.
+    the score. When nothing speaks for an article the share is 0, and what speaks least against it
+    is named. Ties go to the newest article.
     """
     if not len(history):
         return Reasons(np.full(len(shelf), -1, np.int64), np.zeros(len(shelf), np.float32))
