@@ -20,6 +20,7 @@ _PUBLIC = {
     "LateFusion": "newsrec.rank",
     "EvalReport": "newsrec.evaluate",
     "Request": "newsrec.pipeline.request",
+    "open_corpus": "newsrec.pipeline.open",
     "recommend": "newsrec.pipeline",
     "experiment": "newsrec.pipeline",
     "NewsrecError": "newsrec.errors",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -56,10 +56,8 @@ def recommend(
     from newsrec.pipeline.request import Request
     from newsrec.rank.mixed import exposure
 
-    request = Request.parse(
-        user=user, languages=lang, k=k, history_language=history_lang,
-        as_of=as_of, max_age=max_age, centre=centre,
-    )  # fmt: skip
+    words: dict[str, Any] = {"languages": lang, "as_of": as_of, "max_age": max_age}
+    request = Request(user=user, k=k, history_language=history_lang, centre=centre, **words)
     opened = open_corpus(corpus)
     with progress("encoding") as on_progress:
         found = recommend(

@@ -7,7 +7,7 @@ from pathlib import Path
 from newsrec.corpus import Corpus
 
 
-def open_corpus(folder: Path | str | None) -> Corpus:
+def open_corpus(folder: Path | str | None = None) -> Corpus:
     """The prepared corpus in ``folder``; None is the bundled sample."""
     if folder is not None:
         return Corpus.open(folder)
