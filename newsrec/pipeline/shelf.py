@@ -35,7 +35,10 @@ def on_offer(
 
 
 def last_moment(corpus: Corpus) -> np.datetime64:
-    """The latest time in the corpus: of an impression or a publication."""
-    times = [corpus.news.published, *(corpus.impressions(split).time for split in corpus.splits)]
-    latest = [t[~np.isnat(t)].max() for t in times if not np.isnat(t).all()]
-    return max(latest, default=np.datetime64("2200-01-01", "s"))
+    """The time of the last impression; of the last publication where there is no impression."""
+    logged = [corpus.impressions(split).time for split in corpus.splits]
+    for times in (logged, [corpus.news.published]):
+        latest = [t[~np.isnat(t)].max() for t in times if not np.isnat(t).all()]
+        if latest:
+            return max(latest)
+    return np.datetime64("2200-01-01", "s")
