@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 import typer
 
@@ -42,6 +43,7 @@ def _root(
 
 def main() -> None:
     """Run; errors meant for the reader end in one line on stderr and their exit code."""
+    _write_every_script()
     try:
         app()
     except NewsrecError as error:
@@ -54,3 +56,11 @@ def main() -> None:
     except OSError as error:  # a full disk, a folder that may not be written
         typer.echo(f"newsrec: {error}", err=True)
         sys.exit(NewsrecError.exit_code)
+
+
+def _write_every_script() -> None:
+    """Titles are in all scripts: files and programs get UTF-8 whatever the locale says, a terminal
+    of another encoding the escapes of what it cannot show."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        encoding = None if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -195,6 +196,44 @@ def test_control_characters_never_reach_the_terminal() -> None:
     assert done.returncode == 0
     assert "\x1b" not in done.stdout
     assert "\x07" not in done.stdout
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+def test_files_and_programs_get_utf8_whatever_the_locale_says(form: str) -> None:
+    words = ["recommend", "--user", "U123", "--lang", "jpn", "--format", form]
+    found = []
+    for encoding in ("utf-8", "latin-1"):
+        environment = {**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "110"}
+        done = subprocess.run([NEWSREC, *words], capture_output=True, env=environment, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+        found.append(done.stdout.decode("utf-8"))
+    assert found[0] == found[1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_of_another_encoding_gets_escapes() -> None:
+    import pty
+
+    main, terminal = pty.openpty()
+    words = ["--user", "U123", "--lang", "jpn", "--format", "csv", "--k", "1"]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(
+        [NEWSREC, "recommend", *words], stdout=terminal, stderr=subprocess.PIPE, env=environment,
+        check=False,
+    )  # fmt: skip
+    os.close(terminal)
+    shown = os.read(main, 1 << 16)
+    os.close(main)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u" in shown
+    assert shown.isascii()
+
+
+def test_a_reader_whose_name_is_no_text_is_shown_escaped() -> None:
+    words = [NEWSREC, "recommend", "--user", b"\xff", "--lang", "fin", "--format", "json"]
+    done = subprocess.run(words, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"\\udcff" in done.stdout
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
