@@ -51,8 +51,13 @@ def file(
 ) -> None:
     from newsrec.cli.progress import progress
     from newsrec.encode.lines import count_lines, encode_lines
+    from newsrec.errors import ConfigError
     from newsrec.languages import canonical
 
+    if output.suffix != ".npy":
+        raise ConfigError(f"--output: {output}, expected a name that ends in .npy")
+    if input.exists() and output.exists() and input.samefile(output):
+        raise ConfigError(f"--output: {output} is the --input; name another file")
     canonical("eng" if lang is None else lang, "--lang")
     stdin = str(input) == "-"
     total = 0 if stdin else count_lines(input)

@@ -179,15 +179,20 @@ def test_a_line_that_is_not_utf8_is_named_and_nothing_is_written(  # type: ignor
     ("arguments", "code", "said"),
     [
         ([], 2, "give --lang .* or --input"),
-        (["--corpus", "c", "--input", "t", "--output", "v"], 2, "either --corpus"),
+        (["--corpus", "c", "--input", "t", "--output", "v.npy"], 2, "either --corpus"),
+        (["--input", "t", "--output", "v"], 2, "--output: v, expected a name that ends in .npy"),
         (["--input", "t"], 2, "--input and --output belong together"),
-        (["--corpus", "c", "--lang", "fin", "--output", "v"], 2, "belong together"),
+        (["--corpus", "c", "--lang", "fin", "--output", "v.npy"], 2, "belong together"),
         (["--corpus", "c"], 2, "give --lang"),
-        (["--input", "no-such-file", "--output", "v"], 3, "no-such-file: no such file"),
+        (["--input", "no-such-file", "--output", "v.npy"], 3, "no-such-file: no such file"),
         (["--corpus", "no-such-folder", "--lang", "fin"], 3, "no such folder"),
-        (["--input", "-", "--output", "v", "--lang", "xx!"], 2, "unknown language 'xx!'"),
-        (["--input", "-", "--output", "v", "--precision", "half"], 2, "unknown precision 'half'"),
-        (["--input", "-", "--output", "v", "--encoder", "./no"], 3, "no such model folder"),
+        (["--input", "-", "--output", "v.npy", "--lang", "xx!"], 2, "unknown language 'xx!'"),
+        (
+            ["--input", "-", "--output", "v.npy", "--precision", "half"],
+            2,
+            "unknown precision 'half'",
+        ),
+        (["--input", "-", "--output", "v.npy", "--encoder", "./no"], 3, "no such model folder"),
     ],
 )
 def test_bad_use_ends_in_one_line(newsrec, arguments: list, code: int, said: str) -> None:  # type: ignore[no-untyped-def]
@@ -198,6 +203,18 @@ def test_bad_use_ends_in_one_line(newsrec, arguments: list, code: int, said: str
     assert ended.out == ""
     assert ended.err.count("\n") == 1
     assert re.search(said, ended.err)
+
+
+@pytest.mark.parametrize("name", ["texts.npy", "link.npy"])
+def test_the_input_is_never_the_output(newsrec, tmp_path: Path, name: str) -> None:  # type: ignore[no-untyped-def]
+    source = tmp_path / "texts.npy"
+    source.write_bytes(TEXT)
+    (tmp_path / "link.npy").symlink_to(source)
+    said = newsrec("encode", "--input", source, "--output", tmp_path / name)
+    assert (said.code, said.out) == (2, "")
+    assert "is the --input" in said.err
+    assert source.read_bytes() == TEXT
+    assert (tmp_path / "link.npy").is_symlink()
 
 
 def test_a_language_the_corpus_lacks_is_told(newsrec, static: str) -> None:  # type: ignore[no-untyped-def]
