@@ -226,7 +226,6 @@ def test_a_terminal_of_another_encoding_gets_escapes() -> None:
     os.close(main)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"\\u" in shown
-    assert shown.isascii()
 
 
 def test_a_reader_whose_name_is_no_text_is_shown_escaped() -> None:
@@ -242,6 +241,17 @@ def test_a_folder_that_cannot_be_written_is_one_line(monkeypatch: pytest.MonkeyP
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "table"])
+def test_an_empty_list_is_said(form: str) -> None:
+    done = run(
+        "--user", "U123", "--lang", "fin", "--as-of", "2026-03-20", "--max-age", "1m", "--format",
+        form,
+    )  # fmt: skip
+    assert done.returncode == 0
+    said = done.stdout if form == "table" else done.stderr
+    assert "no article to recommend" in said
 
 
 def test_a_mixed_shelf_says_what_was_removed_and_who_was_shown() -> None:
