@@ -34,7 +34,7 @@ class EncoderConfig(_Strict):
 
     @property
     def label(self) -> str:
-        """Name and options: ``mini:level=64``."""
+        """Name and options as the command line takes them: ``nase:precision=int8``."""
         return _label(self.name, self.options)
 
 

@@ -10,7 +10,9 @@ import typer
 
 
 def encode(
-    corpus: Annotated[Path | None, typer.Option(help="Prepared corpus; default: sample.")] = None,
+    corpus: Annotated[
+        Path | None, typer.Option(help="Prepared corpus; default: $NEWSREC_CORPUS, or the sample.")
+    ] = None,
     input: Annotated[Path | None, typer.Option(help="Texts, one a line; - is stdin.")] = None,
     output: Annotated[Path | None, typer.Option(help="With --input: .npy to write.")] = None,
     encoder: Annotated[str, typer.Option(help="Preset, PRESET=FOLDER, model, folder.")] = "mini",

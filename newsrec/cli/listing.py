@@ -57,7 +57,7 @@ def table(found: Recommendations) -> str:
         cells = [str(item.rank), item.id, item.language, item.title, f"{item.score:.3f}", reason]
         shown.add_row(*(Text(_printable(cell)) for cell in cells))
     if not found.items:
-        return "no article to recommend: none on this shelf at this time that was not read\n"
+        return f"{NOTHING}\n"
     console = Console(file=io.StringIO(), width=_width())
     with console.capture() as captured:
         console.print(shown)
@@ -70,6 +70,7 @@ def _printable(cell: str) -> str:
     return "".join(" " if category(c) == "Cc" or c in _OVERRIDES else c for c in cell)
 
 
+NOTHING = "no article to recommend: none on this shelf at this time that was not read"
 _OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 

@@ -70,5 +70,7 @@ def recommend(
         shown = ", ".join(f"{language} {share:.0%}" for language, share in shares)
         removed = f"mean removed: {request.centre or 'language'}"
         typer.echo(f"newsrec: mixed shelf, {removed}; exposure: {shown}", err=True)
+    if not found.items and format is not Format.table:
+        typer.echo(f"newsrec: {listing.NOTHING}", err=True)
     print_as = {"table": listing.table, "json": listing.json, "csv": listing.csv}
     typer.echo(print_as[format.value](found), nl=False)

@@ -25,7 +25,8 @@ def screen(results: Results) -> list[Grid]:
     found = [short_summary(results), languages(results, with_half_width)]
     found += short_tests(results)
     found += [grid for grid in groups(results) if grid.columns[0] != "category"]
-    return [*found, beyond(results), counts(results)]
+    other = beyond(results)
+    return [*found, *([other] if other.rows or other.notes else []), counts(results)]
 
 
 def full(results: Results) -> list[Grid]:
@@ -183,11 +184,13 @@ def _test_cell(test: Contrast | None) -> str:
 def groups(results: Results) -> list[Grid]:
     """One table per kind of group: mean over languages of each system's means."""
     names = dict.fromkeys(name for report in results.reports for name in report.groups)
-    return [_group_grid(results, name) for name in names]
+    # Pooled metrics are of all impressions together, never of a group.
+    each = {name for report in results.reports for name in report.names}
+    metrics = [m for m in shown_metrics(results) if m in each]
+    return [_group_grid(results, name, metrics) for name in names] if metrics else []
 
 
-def _group_grid(results: Results, name: str) -> Grid:
-    metrics = [m for m in shown_metrics(results) if m in TESTED]
+def _group_grid(results: Results, name: str, metrics: Sequence[str]) -> Grid:
     rows = []
     for system in results.systems:
         collected: dict[str, list[dict[str, float]]] = {}

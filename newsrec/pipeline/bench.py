@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from newsrec import build
 from newsrec.config import EncoderConfig, ExperimentConfig, RankerConfig
 from newsrec.corpus import Corpus
-from newsrec.errors import unknown_name
+from newsrec.errors import DataError, unknown_name
 from newsrec.evaluate.metrics import TIE_RULE
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import NO_ENCODER
@@ -102,8 +102,11 @@ class Bench:
 
     def check(self) -> None:
         """What is wrong with the request is said before anything slow begins: `ConfigError` for an
-        option. Rankers and metrics are checked when the bench is made."""
+        option, `DataError` for a corpus without a log. Rankers and metrics are checked when the
+        bench is made."""
         corpus, spoken = self.corpus, self.config.history_lang
+        if not corpus.splits:
+            raise DataError(f"corpus {corpus.name!r} has news and no clicks: nothing to evaluate")
         corpus.impressions(self.config.split)
         # An unknown language of a shelf costs that shelf only, when it is opened.
         if self.languages and spoken is not None and spoken != OWN:

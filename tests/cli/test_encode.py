@@ -228,6 +228,7 @@ def test_a_language_the_corpus_lacks_is_told(newsrec, static: str) -> None:  # t
 def test_help_names_every_option(newsrec) -> None:  # type: ignore[no-untyped-def]
     ended = newsrec("encode", "--help")
     assert ended.code == 0
+    assert "NEWSREC_CORPUS" in ended.out
     for option in ("--corpus", "--input", "--lang", "--force", "--trust-remote-code"):
         assert option in ended.out
 

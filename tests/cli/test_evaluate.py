@@ -199,6 +199,17 @@ def test_a_folder_that_is_no_corpus_is_refused(tmp_path: Path) -> None:
     assert "no corpus.json" in str(_error("--corpus", str(tmp_path), "--no-track"))
 
 
+def test_a_corpus_without_clicks_says_so(corpus: Corpus, tmp_path: Path) -> None:
+    from newsrec.corpus import write_corpus
+
+    write_corpus(
+        tmp_path / "out", name="out", news=corpus.news, users=corpus.users[:0],
+        texts=[corpus.texts("eng")], splits={},
+    )  # fmt: skip
+    error = _error("--corpus", str(tmp_path / "out"), "--no-track", "--ranker", "random")
+    assert str(error) == "corpus 'out' has news and no clicks: nothing to evaluate"
+
+
 def test_lists_are_split_outside_of_brackets() -> None:
     from newsrec.cli.words import listed
 

@@ -4,6 +4,7 @@ import json
 import math
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -241,3 +242,14 @@ def test_submissions_of_equal_scores_are_equal_files(tmp_path: Path) -> None:
         ranks = [int(x) for x in lines[i].split(" ")[1][1:-1].split(",")]
         order = np.argsort(-scores[5 * i : 5 * i + 5])
         assert [ranks[j] for j in order] == [1, 2, 3, 4, 5]
+
+
+def test_metrics_of_ones_own_choice_are_in_every_table() -> None:
+    runs = [
+        replace(run, names=("ndcg@7",), values=run.values[:1], pooled={}, skipped={})
+        for run in (_run(language, ("mini", "fusion"), 0.4) for language in ("eng", "fin"))
+    ]
+    grids = {grid.title: grid for grid in screen(Results.of(runs, {}))}
+    assert "ndcg@7" in grids["By language"].columns
+    assert "ndcg@7" in grids["By readers"].columns
+    assert not [title for title in grids if title.startswith("Other metrics")]
