@@ -34,9 +34,9 @@ def fill(
     shelves = [opened.texts(canonical(word, "--lang")) for word in words]
     if not shelves:
         raise ConfigError("--lang: no language named, expected one like fin, or several: fin,eng")
-    (loaded, words), store = _loaded(encoder, options, trust), EmbeddingStore()
+    (loaded, named), store = _loaded(encoder, options, trust), EmbeddingStore()
     for texts in shelves:
-        again = remade(opened, texts.language, view, words)
+        again = remade(opened, texts.language, view, named)
         with again, progress(f"encoding {texts.language}") as report:
             made = store.fill(
                 loaded, texts, view, opened.fingerprint, force=force, on_progress=report

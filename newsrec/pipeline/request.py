@@ -90,7 +90,8 @@ def moment(given: Any) -> np.datetime64:
         if isinstance(given, np.datetime64):
             if np.isnat(given):
                 raise ValueError
-            return given.astype("datetime64[s]")
+            seconds: np.datetime64 = given.astype("datetime64[s]")
+            return seconds
         text = given.isoformat() if isinstance(given, date) else given
         time = datetime.fromisoformat(text.strip())
         if time.tzinfo is not None:
@@ -105,7 +106,7 @@ def moment(given: Any) -> np.datetime64:
 def duration(given: Any) -> np.timedelta64:
     """``36h``, ``7d``, ``2w``, ``90m``, or a span of Python's or numpy's, to seconds."""
     if isinstance(given, timedelta | np.timedelta64):
-        span = np.timedelta64(given).astype("timedelta64[s]")
+        span = np.timedelta64(given, "s")
         if span > np.timedelta64(0, "s"):
             return span
     found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)\s*([mhdw])", str(given).strip().lower())
