@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from newsrec.types import EncoderSpec, Features, Impressions
+from newsrec.types import EncoderSpec, Features, Impressions, Pool
 
 
 @runtime_checkable
@@ -33,16 +33,16 @@ class Ranker(Protocol):
         ...
 
 
+@runtime_checkable
 class Reranker(Protocol):
-    """Scores to an order that never loses a candidate."""
+    """A reader's scored candidates to an order that never loses one.
 
-    def __call__(
-        self,
-        scores: NDArray[np.float32],
-        vectors: NDArray[np.float32],
-        clusters: NDArray[np.int32] | None = None,
-    ) -> NDArray[np.int64]:
-        """Permutation of ``range(n)``, best first."""
+    A relevance weight of 1 gives score order; ties keep it; a positive affine map of the scores
+    changes nothing.
+    """
+
+    def __call__(self, pool: Pool) -> NDArray[np.int64]:
+        """Permutation of ``range(len(pool))``, best first."""
         ...
 
 

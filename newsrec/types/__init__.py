@@ -6,6 +6,7 @@ A news article is a row number. Language is a property of vectors and texts, nev
 from newsrec.types.embeddings import Embeddings, EmbeddingSpec, EncoderSpec, Features
 from newsrec.types.impressions import Impressions
 from newsrec.types.news import NewsTable
+from newsrec.types.pool import Pool
 from newsrec.types.provenance import Provenance
 from newsrec.types.ragged import Ragged
 from newsrec.types.texts import Strings, Texts
@@ -17,6 +18,7 @@ __all__ = [
     "Features",
     "Impressions",
     "NewsTable",
+    "Pool",
     "Provenance",
     "Ragged",
     "Strings",

@@ -1,0 +1,38 @@
+"""Cosines of one candidate with all, one product of the vectors at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from newsrec.errors import DataError
+from newsrec.rerank.greedy import Floats
+from newsrec.types import Pool
+
+
+class Cosines:
+    """Vectors of a pool, ready for cosines; zero vectors have cosine 0 with everything.
+
+    Vectors are scaled after the product: a scaled copy costs more than 20 products. Raises
+    `DataError` for a pool without vectors and for vectors that are not finite.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        if pool.vectors is None:
+            raise DataError("the candidates have no vectors; a ranker with an encoder has them")
+        self._vectors = np.ascontiguousarray(pool.vectors, np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", self._vectors, self._vectors))
+        bad = np.flatnonzero(~np.isfinite(lengths))
+        if len(bad):
+            raise DataError(
+                f"Pool.vectors: NaN or infinite for candidate {bad[0]} "
+                f"({len(bad)} of {len(lengths)}), expected finite numbers"
+            )
+        self._scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+
+    def __len__(self) -> int:
+        return len(self._scale)
+
+    def of(self, one: int) -> Floats:
+        """``(n,)`` float64 in [-1, 1], but for rounding: candidate ``one`` with every candidate."""
+        products = self._vectors @ (self._vectors[one] * self._scale[one])
+        return np.asarray(products * self._scale, np.float64)

@@ -1,0 +1,60 @@
+"""Every re-ranker by name: what it needs of the candidates, and how it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+from newsrec.errors import unknown_name
+from newsrec.protocols import Reranker
+from newsrec.rerank.aspects import Pm2, XQuad
+from newsrec.rerank.calibrate import Calibrated
+from newsrec.rerank.dpp import Dpp
+from newsrec.rerank.manner import Manner
+from newsrec.rerank.mmr import Mmr
+from newsrec.rerank.quota import Quota
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a re-ranker is made.
+
+    ``needs``: fields of `newsrec.types.Pool` beside the scores that must be there; ``make`` takes
+    keyword options, ``relevance_weight`` from 0 to 1 among them.
+    """
+
+    about: str
+    make: Callable[..., Reranker]
+    needs: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the keyword options."""
+        return tuple(signature(self.make).parameters)
+
+
+RERANKERS: dict[str, Recipe] = {
+    "quota": Recipe("at most n per story or topic, a story in one language", Quota, ("aspects",)),
+    "mmr": Recipe("maximal marginal relevance", Mmr, ("vectors",)),
+    "xquad": Recipe("covers what the list does not serve yet", XQuad, ("aspects",)),
+    "pm2": Recipe("shares places out like seats", Pm2, ("aspects",)),
+    "dpp": Recipe("determinantal point process, greedy", Dpp, ("vectors",)),
+    "calibrated": Recipe("the history's mix of classes", Calibrated, ("aspects", "history")),
+    "manner": Recipe("signed weights of aspects", Manner, ("aspects", "history")),
+}
+
+
+def make_reranker(name: str, **options: Any) -> Reranker:
+    """The re-ranker ``name`` with its keyword ``options``.
+
+    Raises `ConfigError` for an unknown name or option, and for a value outside its range.
+    """
+    if name not in RERANKERS:
+        raise unknown_name("re-ranker", name, tuple(RERANKERS))
+    recipe = RERANKERS[name]
+    for option in options:
+        if option not in recipe.options:
+            raise unknown_name(f"option of re-ranker {name!r}", option, recipe.options)
+    return recipe.make(**options)
