@@ -45,7 +45,7 @@ class Manner:
 
 
 def _is_finite(weight: object) -> bool:
-    return isinstance(weight, Real) and not isinstance(weight, bool) and isfinite(weight)
+    return not isinstance(weight, bool) and isinstance(weight, Real) and isfinite(weight)
 
 
 def affinity(pool: Pool, aspect: str) -> Floats:

@@ -165,7 +165,7 @@ def test_inputs_stay_as_they_were_and_may_be_read_only(make: Make) -> None:
 @pytest.mark.parametrize("weight", [-0.1, 1.01, float("nan"), float("inf"), "0.5", None, True])
 @pytest.mark.parametrize("name", RERANKERS)
 def test_a_weight_outside_0_to_1_is_refused(name: str, weight: object) -> None:
-    with pytest.raises(ConfigError, match="relevance_weight.*expected a number from 0"):
+    with pytest.raises(ConfigError, match=r"relevance_weight.*expected a number from 0"):
         make_reranker(name, relevance_weight=weight)
 
 
