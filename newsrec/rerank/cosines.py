@@ -8,6 +8,10 @@ from newsrec.errors import DataError
 from newsrec.rerank.greedy import Floats
 from newsrec.types import Pool
 
+# Numbers in one product: few enough that the BLAS leaves it to one thread. Waking a second for a
+# tenth of a millisecond of work costs milliseconds while another process has its core.
+_PIECE = 1 << 17
+
 
 class Cosines:
     """Vectors of a pool, ready for cosines; zero vectors have cosine 0 with everything.
@@ -34,5 +38,10 @@ class Cosines:
 
     def of(self, one: int) -> Floats:
         """``(n,)`` float64 in [-1, 1], but for rounding: candidate ``one`` with every candidate."""
-        products = self._vectors @ (self._vectors[one] * self._scale[one])
+        vector = self._vectors[one] * self._scale[one]
+        products = np.empty(len(self), np.float32)
+        rows = max(1, _PIECE // max(1, len(vector)))
+        for first in range(0, len(self), rows):
+            piece = slice(first, first + rows)
+            np.matmul(self._vectors[piece], vector, out=products[piece])
         return np.asarray(products * self._scale, np.float64)
