@@ -218,6 +218,9 @@ DIVERSITY: dict[str, Callable[[Listing, int], Floats]] = {
 #: Metrics of all lists together.
 POOLED_DIVERSITY: dict[str, Callable[[Listing, int], float]] = {"gini@": gini}
 
+#: Of these, less is better; of the others more, Jaccard included: it says how personal a list is.
+LESS_IS_BETTER = ("calibration_kl@", "calibration_js@", "gini@")
+
 DIVERSITY_DEFAULT = (
     "category_entropy@10",
     "category_jaccard@10",
