@@ -97,6 +97,18 @@ def test_the_weight_of_relevance_softens_a_quota() -> None:
     assert Quota(0.8)(pool).tolist() == [0, 1, 2, 3]
 
 
+def test_a_version_in_a_better_language_takes_place_and_relevance() -> None:
+    # Relevance 1, 0.6, 0.5, 0. The last is the first's story in the better language.
+    pool = pool_of(
+        [10, 6, 5, 0],
+        aspects={"story": [1, 2, 3, 1]},
+        language=[0, 0, 0, 1],
+        languages=("eng", "fin"),
+    )
+    # At 0.55 the version shown is worth 0.55, the next 0.33 and 0.275, the other -0.45.
+    assert Quota(0.55, languages=("fin",))(pool).tolist() == [3, 1, 2, 0]
+
+
 def test_after_another_re_ranker_the_quota_is_strict() -> None:
     for seed in range(20):
         pool = drawn(np.random.default_rng(seed))
