@@ -213,14 +213,12 @@ class Bench:
         wanted = any(name.startswith("intra_list_distance") for name in self.metrics)
         if first is None or not wanted:
             return None
-        return scene.shelf.vectors(self._getter(first)).vectors
+        return self.shelf_vectors(scene, first)
 
-    def _report(
-        self, system: System, scene: Scene, seed: int, scores: Scores,
-        vectors: NDArray[np.floating] | None,
-    ) -> EvalReport:  # fmt: skip
+    def shown(self, scene: Scene, vectors: NDArray[np.floating] | None = None) -> Shown:
+        """What a scene shows, to be measured; ``vectors (n_news, dim)`` of its shelf."""
         mixed = not scene.shelf.whole
-        shown = Shown(
+        return Shown(
             impressions=scene.impressions,
             rows=scene.rows,
             news=self.corpus.news,
@@ -231,6 +229,16 @@ class Bench:
             groups=scene.groups,
             counts=scene.counts,
         )
+
+    def shelf_vectors(self, scene: Scene, encoder: EncoderConfig) -> NDArray[np.floating]:
+        """The shelf as an encoder sees it, ``(n_news, dim)``."""
+        return scene.shelf.vectors(self._getter(encoder)).vectors
+
+    def _report(
+        self, system: System, scene: Scene, seed: int, scores: Scores,
+        vectors: NDArray[np.floating] | None,
+    ) -> EvalReport:  # fmt: skip
+        shown = self.shown(scene, vectors)
         encoder = {} if system.encoder is None else asdict(self.encoder(system.encoder.label).spec)
         labels = {
             "language": scene.language,
@@ -238,7 +246,7 @@ class Bench:
             "split": self.config.split,
             "history_language": scene.history_language,
         }
-        metrics = (*self.metrics, *(["exposure"] if mixed else []))
+        metrics = (*self.metrics, *(["exposure"] if shown.languages else []))
         rng = np.random.default_rng(seed)
         return evaluate(scores, shown, self.origin(encoder, seed), rng, metrics, labels)
 

@@ -56,10 +56,12 @@ def test_more_is_better_but_for_divergences() -> None:
 
 
 def test_the_most_diverse_that_keeps_accuracy() -> None:
-    found = made((0.30, 1), (0.393, 1), (0.385, 1), (0.4, 1))
-    assert found.most_diverse() == 0.5  # 0.4 less 2 % is 0.392
+    found = made((0.30, 1), (0.382, 1), (0.393, 1), (0.4, 1))
+    assert found.most_diverse() == 0.75  # 0.4 less 2 % is 0.392
+    assert found.most_diverse(loss=0.05) == 0.5
     assert found.most_diverse(loss=0.0) == 1.0
     assert found.most_diverse(loss=0.3) == 0.25
+    assert made((0.395, 1), (0.3, 1), (0.4, 1)).most_diverse() == pytest.approx(1 / 3)
 
 
 def test_the_table() -> None:
