@@ -145,8 +145,8 @@ def test_data_that_cannot_be_measured_are_refused() -> None:
     with pytest.raises(DataError, match="no labels"):
         trade_off(scores, blind, Mmr, PROVENANCE)
     bad = scores.copy()
-    bad[7] = np.nan
-    with pytest.raises(DataError, match=r"Pool\.scores: nan for candidate"):
+    bad[shown.impressions.candidates.offsets[1]] = np.nan
+    with pytest.raises(DataError, match=r"impression 'I1': Pool\.scores: nan for cand"):
         trade_off(bad, shown, Mmr, PROVENANCE)
     with pytest.raises(DataError, match="no vectors"):
         trade_off(scores, replace(shown, vectors=None), Mmr, PROVENANCE)
@@ -165,3 +165,18 @@ def test_a_reranker_may_be_anything_that_gives_an_order() -> None:
     found = trade_off(scores, shown, backwards, PROVENANCE, weights=(0,))
     accuracy = found.curve("ndcg@10")
     assert accuracy[0] < accuracy[1]
+
+
+def test_a_reranker_that_loses_candidates_is_refused() -> None:
+    scores, shown = scene()
+
+    class Short:
+        def __repr__(self) -> str:
+            return "Short"
+
+        def __call__(self, pool: Pool) -> np.ndarray:
+            return np.argsort(-pool.scores)[:4]
+
+    lost = int(np.maximum(shown.impressions.candidates.lengths - 4, 0).sum())
+    with pytest.raises(DataError, match=rf"Short: lost {lost} of {len(scores)} candidates"):
+        reranked([Mmr(), Short()], scores, shown)

@@ -70,8 +70,10 @@ class TradeOff:
 def pareto(first: Floats, second: Floats) -> NDArray[np.bool_]:
     """Points ``(m,)`` of which no other is as good in both and better in one; more is better.
 
-    Points that are NaN in either are not on the front, and keep no other off it.
+    Points that are NaN in either are not on the front, and keep no other off it. What differs by
+    less than 1e-9 is the same: means of the same lists in another order differ by rounding.
     """
+    first, second = np.round(first, 9), np.round(second, 9)
     a, b = first[:, None], second[:, None]
     as_good = (first >= a) & (second >= b)
     better = (first > a) | (second > b)

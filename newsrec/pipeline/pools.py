@@ -38,26 +38,34 @@ def pools(scores: Scores, shown: Shown, aspects: Aspects | None = None) -> Itera
     for name, classes in known.items():
         if classes.shape != (len(news),):
             raise DataError(f"aspect {name!r}: {classes.shape}, expected ({len(news)},)")
-    for rows, own, history in zip(lists, lists.like(scores), impressions.history_of, strict=True):
-        read = histories[int(history)]
-        yield Pool(
-            scores=own,
-            vectors=None if shown.vectors is None else shown.vectors[rows],
-            aspects={name: classes[rows] for name, classes in known.items()},
-            history={name: classes[read] for name, classes in known.items()},
-            language=None if shown.language is None else shown.language[rows],
-            languages=shown.languages,
-        )
+    scored = lists.like(scores)
+    for i, rows in enumerate(lists):
+        read = histories[int(impressions.history_of[i])]
+        try:
+            yield Pool(
+                scores=scored[i],
+                vectors=None if shown.vectors is None else shown.vectors[rows],
+                aspects={name: classes[rows] for name, classes in known.items()},
+                history={name: classes[read] for name, classes in known.items()},
+                language=None if shown.language is None else shown.language[rows],
+                languages=shown.languages,
+            )
+        except DataError as error:
+            raise DataError(f"impression {str(impressions.ids[i])!r}: {error}") from None
 
 
 def reranked(
     rerankers: Sequence[Reranker], scores: Scores, shown: Shown, aspects: Aspects | None = None
 ) -> NDArray[np.float32]:
     """``(len(rerankers), nnz)``: minus each candidate's place in the list of each re-ranker, to be
-    measured or ranked like scores."""
-    found = np.empty((len(rerankers), len(scores)), np.float32)
+    measured or ranked like scores. `DataError` for a re-ranker that loses a candidate."""
+    found = np.full((len(rerankers), len(scores)), np.nan, np.float32)
     offsets = shown.impressions.candidates.offsets
     for start, pool in zip(offsets, pools(scores, shown, aspects), strict=False):
         for places, reranker in zip(found, rerankers, strict=True):
-            places[start + reranker(pool)] = -np.arange(len(pool), dtype=np.float32)
+            order = reranker(pool)
+            places[start + order] = -np.arange(len(order), dtype=np.float32)
+    for reranker, lost in zip(rerankers, np.isnan(found).sum(axis=1), strict=True):
+        if lost:
+            raise DataError(f"{reranker}: lost {lost} of {len(scores)} candidates, expected none")
     return found

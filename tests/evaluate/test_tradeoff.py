@@ -48,6 +48,11 @@ def test_the_front_is_what_its_definition_says(points: list[tuple[float, float]]
     assert pareto(first, second).tolist() == expected
 
 
+def test_rounding_puts_nothing_on_the_front() -> None:
+    same = np.array([0.9, np.nextafter(0.9, 1), 0.9])
+    assert pareto(np.array([0.1, 0.2, 0.3]), same).tolist() == [False, False, True]
+
+
 def test_more_is_better_but_for_divergences() -> None:
     points = [(0.2, 0.9), (0.3, 0.5), (0.35, 0.6), (0.4, 0.1)]
     assert made(*points).front("category_coverage@10").tolist() == [True, False, True, True]
