@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.errors import ConfigError
+from newsrec.languages import canonical
 from newsrec.rerank.greedy import (
     Ints,
     by_worth,
@@ -26,15 +27,16 @@ STORY = "story"
 class Quota:
     """Candidates in score order, those over a quota after the others.
 
-    ``at_most``: aspect to the largest number of articles per class; unknown classes have none.
+    ``at_most``: aspect to the largest number of articles per class; unknown classes have no quota.
     Walking down in score order, a candidate is over when one of its classes is full, and then
     fills none. ``languages``: the reader's, best first (ISO 639-3); where stories have a quota, the
     versions of a story exchange places so that the best language takes the best place (languages
     that are not named last, ties in score order).
 
     Below a relevance weight of 1/2 the quota is strict; above, a candidate that is over it costs
-    ``1 - w`` and may come back by its relevance, ``w`` times [0, 1]; at 1 there is none. Raises
-    `DataError` for candidates without one of the aspects.
+    ``1 - w`` and may come back by its relevance, ``w`` times [0, 1]; at 1 there is neither quota
+    nor exchange. Raises `DataError` for candidates without one of the aspects, `ConfigError` for a
+    language that nobody knows.
     """
 
     relevance_weight: float = 0.0
@@ -47,6 +49,8 @@ class Quota:
             check_count(f"at_most[{aspect!r}]", n)
         if isinstance(self.languages, str):
             raise ConfigError(f"languages: {self.languages!r}, expected a list of codes")
+        codes = tuple(canonical(code, "--rerank quota, languages") for code in self.languages)
+        object.__setattr__(self, "languages", codes)
 
     def __call__(self, pool: Pool) -> Ints:
         """Permutation of ``range(n)``, best first."""

@@ -127,5 +127,8 @@ def test_bad_quotas_are_refused() -> None:
             Quota(at_most={"story": n})  # type: ignore[dict-item]
     with pytest.raises(ConfigError, match="languages: 'fin', expected a list"):
         Quota(languages="fin")
+    with pytest.raises(ConfigError, match=r"languages: unknown language 'finn'.*nearest known"):
+        Quota(languages=("finn",))
+    assert Quota(languages=["fi", "English"]).languages == ("fin", "eng")
     with pytest.raises(DataError, match="no aspect 'story'; they have: topic"):
         Quota()(pool_of([1], aspects={"topic": [0]}))
