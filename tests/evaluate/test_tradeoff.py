@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from newsrec.errors import ConfigError, DataError
@@ -35,6 +35,7 @@ def made(*points: tuple[float, float], metric: str = "category_coverage@10") -> 
 NUMBERS = st.one_of(st.integers(0, 4).map(float), st.just(float("nan")))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), max_size=12))
 def test_the_front_is_what_its_definition_says(points: list[tuple[float, float]]) -> None:
     def beaten(p: tuple[float, float], q: tuple[float, float]) -> bool:
