@@ -3,6 +3,7 @@
 A news article is a row number. Language is a property of vectors and texts, never of clicks.
 """
 
+from newsrec.types.clusters import ClusterTree
 from newsrec.types.embeddings import Embeddings, EmbeddingSpec, EncoderSpec, Features
 from newsrec.types.impressions import Impressions
 from newsrec.types.news import NewsTable
@@ -12,6 +13,7 @@ from newsrec.types.ragged import Ragged
 from newsrec.types.texts import Strings, Texts
 
 __all__ = [
+    "ClusterTree",
     "EmbeddingSpec",
     "Embeddings",
     "EncoderSpec",
