@@ -26,7 +26,7 @@ def _mean(sums: Doubles, counts: Doubles) -> Doubles:
 
 def _length(sums: Doubles, counts: Doubles) -> Doubles:
     # Opposite articles can sum to nothing; such a cluster is similar to none.
-    return np.maximum(np.sqrt(np.einsum("ij,ij->i", sums, sums)), 1e-12)
+    return np.asarray(np.maximum(np.sqrt(np.einsum("ij,ij->i", sums, sums)), 1e-12))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,10 @@ class Linkage:
     """How similar two clusters are: ``<a, b> / (scale(a) scale(b))`` of the sums of their unit
     vectors.
 
-    ``reducible``: a merged cluster is never closer to a third than both its parts were. Then merging
-    reciprocal nearest neighbours, in whatever order, gives the hierarchy of merging always the
-    closest pair (Murtagh 1983), and a cluster without a neighbour above the threshold is finished.
+    ``reducible``: a merged cluster is never closer to a third than both its parts were. Then
+    merging reciprocal nearest neighbours, in whatever order, gives the hierarchy of merging always
+    the closest pair (Murtagh 1983), and a cluster without a neighbour above the threshold is
+    finished.
     """
 
     scale: Callable[[Doubles, Doubles], Doubles]
@@ -63,10 +64,12 @@ def in_steps(similarity: Any) -> Any:
 class Clusters:
     """``m`` clusters in slots that are sorted by group; a merged one keeps the smaller slot.
 
-    ``sums (m, dim) float64`` of unit vectors, ``counts (m,)``, ``group (m,)``: only clusters of one
-    group may merge. ``points (m, dim) float32`` are the sums over their scale, so that a plain
-    product of points is the similarity, to float32 precision; ``similarity`` is exact.
-    ``alive (m,)``: slots that can still merge.
+    ``sums (m, dim) float64`` of unit vectors, ``counts (m,)``; ``group (m,)``: only clusters of one
+    group may merge, those of slot ``i`` lie in ``begin[i] … end[i]``. ``points (m, dim) float32``
+    are the sums over their scale: a plain product of points is the similarity to float32 precision,
+    `similarity` computes it exactly. ``alive (m,)``: slots that can still merge; the points of the
+    others are zero. ``name``: the slot that a cluster had in the beginning; ``became``: by name,
+    what each was merged into.
     """
 
     def __init__(self, sums: Doubles, counts: Doubles, group: Rows, linkage: Linkage) -> None:
@@ -75,10 +78,16 @@ class Clusters:
         self.points: Floats = np.empty(sums.shape, np.float32)
         np.divide(sums, self._scale[:, None], out=self.points, casting="same_kind")
         self.alive = np.ones(len(sums), np.bool_)
-        self.root: Rows = np.arange(len(sums))
+        self.name: Rows = np.arange(len(sums))
+        self.became: Rows = np.arange(len(sums))
+        self._find_spans()
 
     def __len__(self) -> int:
         return len(self.sums)
+
+    def span(self, slot: int) -> tuple[int, int]:
+        """The slots of its group: first, and one after the last."""
+        return int(self.begin[slot]), int(self.end[slot])
 
     def similarity(self, a: Rows, b: Rows) -> Doubles:
         """Of the clusters in slots ``a (k,)`` and ``b (k,)``, in steps of about 1e-12."""
@@ -90,12 +99,40 @@ class Clusters:
             out[i : i + step] = dots / (self._scale[x] * self._scale[y])
         return np.asarray(in_steps(out))
 
-    def merge(self, into: Rows, away: Rows) -> None:
-        """Merge the slots ``away (k,)`` into ``into (k,)``; no slot may occur twice."""
+    def merge(self, into: Rows, away: Rows) -> tuple[Floats, Floats]:
+        """Merge the slots ``away (k,)`` into ``into (k,)``; no slot may occur twice.
+
+        Returns two ``shares (k,)``: to any third cluster the whole is as similar as its parts,
+        weighted with these.
+        """
+        before = self._scale[into], self._scale[away]
         self.sums[into] += self.sums[away]
         self.counts[into] += self.counts[away]
-        self._scale[into] = self.linkage.scale(self.sums[into], self.counts[into])
-        self.points[into] = self.sums[into] / self._scale[into][:, None]
-        self.alive[away] = False
-        self.root[away] = into
-        self.root = self.root[self.root]
+        after = self._scale[into] = self.linkage.scale(self.sums[into], self.counts[into])
+        self.points[into] = self.sums[into] / after[:, None]
+        self.became[self.name[away]] = self.name[into]
+        self.retire(away)
+        return (before[0] / after).astype(np.float32), (before[1] / after).astype(np.float32)
+
+    def became_of(self, names: Rows) -> Rows:
+        """The names of the clusters that ``names (k,)`` are part of by now."""
+        while not np.array_equal(above := self.became[self.became], self.became):
+            self.became = above
+        return self.became[names]
+
+    def retire(self, slots: Rows) -> None:
+        """``slots`` take no further part."""
+        self.alive[slots] = False
+        self.points[slots] = 0
+
+    def compact(self) -> Rows:
+        """Drop the slots that are not alive; returns the old slots ``(alive,)`` of the new ones."""
+        kept = np.flatnonzero(self.alive)
+        for field in ("sums", "counts", "group", "points", "alive", "name", "_scale"):
+            setattr(self, field, getattr(self, field)[kept])
+        self._find_spans()
+        return kept
+
+    def _find_spans(self) -> None:
+        self.begin: Rows = np.searchsorted(self.group, self.group)
+        self.end: Rows = np.searchsorted(self.group, self.group, side="right")

@@ -84,7 +84,10 @@ class Forest:
 
 
 def in_order(
-    left: NDArray[np.int64], right: NDArray[np.int64], height: NDArray[np.float64], leaf_of: Labels,
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    height: NDArray[np.float64],
+    leaf_of: Labels,
     recall: float = 1.0,
 ) -> Forest:
     """A forest from merges of *leaves*: ``right (m,)`` merged into ``left (m,)``, in that order."""

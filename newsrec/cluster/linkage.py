@@ -2,10 +2,10 @@
 again (paper 000 §2, §4 and appendix E; Sumengen et al. 2021).
 
 For unit vectors no matrix of distances is needed: the similarity of two clusters is a product of
-their sums. Every cluster knows its nearest neighbours and a bound on all others; a merged cluster is
-compared with all others once, and what that finds goes into its own list and into theirs. A cluster
-is searched again only when its list can no longer tell which neighbour is the nearest. Memory is
-linear in the number of articles.
+their sums. Every cluster knows its nearest neighbours and a bound on all others; a merged cluster
+is compared with all others once, and what that finds goes into its own list and into theirs. A
+cluster is searched again only when its list can no longer tell which neighbour is the nearest.
+Memory is linear in the number of articles.
 
 **The order of the input decides nothing.** Articles are sorted by their vectors; equal vectors are
 one cluster before anything else merges; and of neighbours that are equally similar, the nearest is
@@ -20,15 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.cluster.blocks import Blocks
-from newsrec.cluster.clusters import Clusters, Doubles, Rows, in_steps, linkage_named
+from newsrec.cluster.clusters import Clusters, Doubles, Floats, Rows, in_steps, linkage_named
 from newsrec.cluster.forest import Forest, in_order
+from newsrec.cluster.graph import Graph
 from newsrec.cluster.nearest import EPSILON, REMEMBERED, Nearest
 from newsrec.cluster.plant import batches, merge_twins, plant
-from newsrec.types.clusters import dense
 from newsrec.types.embeddings import unit_rows
 
 #: Groups of this many articles or more get their neighbours from an index that may miss some.
 EXACT_BELOW = 150_000
+
+#: Dead slots are dropped when fewer than this part are alive.
+_COMPACT = 0.75
 
 Merges = tuple[Rows, Rows, Doubles]
 
@@ -36,11 +39,20 @@ Merges = tuple[Rows, Rows, Doubles]
 class Search(Protocol):
     """Where neighbours come from: `blocks.Blocks`, exactly, or `graph.Graph`."""
 
-    def find(self, rows: Rows, others: Rows, tell_others: bool) -> Rows:
-        """Fill the lists of ``rows``; returns all whose lists changed."""
+    recall: float
+
+    def find(self, rows: Rows) -> Rows:
+        """Fill the lists of ``rows`` (living, rising), whatever they know so far; returns all whose
+        lists changed."""
         ...
 
-    def nearest_of(self, rows: Rows, others: Rows) -> Rows:
+    def merged(self, into: Rows, away: Rows, shares: tuple[Floats, Floats]) -> Rows:
+        """Bring the lists up to date after a merge; returns all whose lists changed.
+
+        ``shares (k,)`` each: what the similarities of both parts count in that of the whole."""
+        ...
+
+    def nearest_of(self, rows: Rows) -> Rows:
         """The nearest of ``rows (r,)``, where more are equally near than a list can hold."""
         ...
 
@@ -55,7 +67,7 @@ def merge_nearest(
     start: NDArray[np.integer] | None = None,
     exact_below: int = EXACT_BELOW,
 ) -> Forest:
-    """Cluster the rows of ``vectors (n, d)``, none of them zero, down to a similarity ``threshold``.
+    """Cluster the rows of ``vectors (n, d)``, none zero, down to a similarity of ``threshold``.
 
     The first ``dim`` dimensions count (default: all), scaled to length 1. ``group (n,)``: articles
     of different groups stay apart (default: one group). ``start (n,)``: clusters to begin with,
@@ -75,16 +87,12 @@ def merge_nearest(
             merges.append((into, away, np.ones(len(into))))
         clusters = Clusters(leaves.sums, leaves.counts, leaves.group, linkage_named(linkage))
         nearest = Nearest(len(clusters), threshold - 2 * EPSILON, REMEMBERED)
-        search = _search(clusters, nearest, exact_below)
+        search: Search = (Graph if len(rows) >= exact_below else Blocks)(clusters, nearest)
         for into, away, height in merge_rounds(clusters, nearest, search, threshold):
             merges.append((leaves.number[into], leaves.number[away], height))
         recall = min(recall, search.recall)
     into, away, height = (np.concatenate(part) for part in zip(*merges, strict=True))
     return in_order(into, away, height, leaf_of.astype(np.int32), recall)
-
-
-def _search(clusters: Clusters, nearest: Nearest, exact_below: int) -> Blocks:
-    return Blocks(clusters, nearest)
 
 
 def merge_rounds(
@@ -94,41 +102,63 @@ def merge_rounds(
 
     Every round merges all pairs that are each other's nearest neighbour and similar enough.
     """
-    everyone = np.arange(len(clusters))
     nearest_of = np.full(len(clusters), -1, np.int64)
-    unsure = search.find(everyone, everyone[:0], False)
+    unsure = np.arange(len(clusters))
+    search.find(unsure)
     rounds: list[Merges] = []
     while True:
-        nearest_of[unsure] = _decide(unsure, clusters, nearest, search)
+        settled = _settle(unsure, nearest_of, clusters, nearest, search)
         if clusters.linkage.reducible:
-            clusters.alive[unsure[nearest_of[unsure] < 0]] = False
+            clusters.retire(settled[nearest_of[settled] < 0])
         into, away, height = _reciprocal(clusters, nearest_of, threshold)
         if not len(into):
             return rounds
-        rounds.append((into, away, height))
-        clusters.merge(into, away)
-        gone = np.zeros(len(clusters), np.bool_)
-        gone[into] = gone[away] = True
-        alive = np.flatnonzero(clusters.alive)
-        nearest.drop(gone, alive)
-        bereft = alive[(nearest_of[alive] >= 0) & gone[nearest_of[alive]]]
-        changed = search.find(into, alive[~gone[alive]], True)
-        unsure = np.union1d(changed, bereft)
+        rounds.append((clusters.name[into], clusters.name[away], height))
+        shares = clusters.merge(into, away)
+        gone = _mask(np.concatenate([into, away]), len(clusters))
+        bereft = np.flatnonzero((nearest_of >= 0) & gone[nearest_of])
+        unsure = np.concatenate([search.merged(into, away, shares), bereft])
+        if np.count_nonzero(clusters.alive) < _COMPACT * len(clusters):
+            unsure, nearest_of = _compact(clusters, nearest, unsure, nearest_of)
 
 
-def _decide(unsure: Rows, clusters: Clusters, nearest: Nearest, search: Search) -> Rows:
-    """The nearest neighbour of each of ``unsure (u,)``; who cannot tell is searched again."""
-    chosen, certain = nearest.settle(unsure, clusters)
+def _compact(
+    clusters: Clusters, nearest: Nearest, unsure: Rows, nearest_of: Rows
+) -> tuple[Rows, Rows]:
+    """Drop dead slots, and number ``unsure`` and ``nearest_of`` as before; who pointed to a dead
+    slot is unsure already."""
+    new = np.full(len(clusters), -1, np.int64)
+    kept = clusters.compact()
+    new[kept] = np.arange(len(kept))
+    nearest.compact(kept)
+    pointed = nearest_of[kept]
+    return new[unsure][new[unsure] >= 0], np.where(pointed < 0, -1, new[pointed])
+
+
+def _mask(slots: Rows, n: int) -> NDArray[np.bool_]:
+    mask = np.zeros(n, np.bool_)
+    mask[slots] = True
+    return mask
+
+
+def _settle(
+    unsure: Rows, nearest_of: Rows, clusters: Clusters, nearest: Nearest, search: Search
+) -> Rows:
+    """Write the nearest neighbour of all ``unsure`` into ``nearest_of (m,)``; returns the living.
+
+    Who cannot tell is searched again; who still cannot has more equal neighbours than a list holds.
+    """
+    unsure = np.flatnonzero(clusters.alive & _mask(unsure, len(clusters)))
+    nearest_of[unsure], certain = nearest.settle(unsure, clusters)
     if certain.all():
-        return chosen
-    again = np.flatnonzero(~certain)
-    alive = np.flatnonzero(clusters.alive)
-    search.find(unsure[again], np.setdiff1d(alive, unsure[again], True), False)
-    chosen[again], certain = nearest.settle(unsure[again], clusters)
-    again = again[~certain]
-    if len(again):
-        chosen[again] = search.nearest_of(unsure[again], alive)
-    return chosen
+        return unsure
+    changed = _mask(search.find(unsure[~certain]), len(clusters))
+    changed[unsure] = True
+    unsure = np.flatnonzero(changed)
+    nearest_of[unsure], certain = nearest.settle(unsure, clusters)
+    again = unsure[~certain]
+    nearest_of[again] = search.nearest_of(again)
+    return unsure
 
 
 def _reciprocal(clusters: Clusters, nearest_of: Rows, threshold: float) -> Merges:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newsrec.cluster.clusters import Clusters, Floats, Rows
 
@@ -14,6 +15,7 @@ EPSILON = 1e-5
 REMEMBERED = 16
 
 NONE = np.float32(-np.inf)
+NO_ROWS: Rows = np.zeros(0, np.int64)
 
 
 class Nearest:
@@ -37,35 +39,41 @@ class Nearest:
         self.sim[rows] = NONE
         self.bound[rows] = self.floor
 
-    def drop(self, gone: np.ndarray, alive: Rows) -> None:
-        """Take the slots with ``gone (m,) bool`` out of the lists of ``alive``."""
-        sim = self.sim[alive]
-        sim[gone[self.target[alive]]] = NONE
-        self.sim[alive] = sim
+    def drop(self, gone: NDArray[np.bool_]) -> None:
+        """Take the slots where ``gone (m,)`` out of all lists."""
+        self.sim[gone[self.target]] = NONE
 
-    def add(self, owner: Rows, target: Rows, sim: Floats) -> Rows:
-        """New neighbours ``(k,)`` each; the best ``k`` of an owner stay. Returns the owners."""
-        rows, at = np.unique(owner, return_inverse=True)
-        known = np.nonzero(self.sim[rows] > NONE)
-        at = np.concatenate([at.reshape(-1), known[0]])
-        target = np.concatenate([target, self.target[rows][known]])
-        sim = np.concatenate([sim, self.sim[rows][known]])
-        # One key to sort by: the owner, then from similar to dissimilar (2 - sim is positive, and
-        # positive floats sort like their bits).
-        bits = (np.float32(2.5) - sim).view(np.uint32).astype(np.uint64)
-        order = np.argsort((at.astype(np.uint64) << np.uint64(32)) | bits)
-        at, target, sim = at[order], target[order], sim[order]
-        starts = np.searchsorted(at, np.arange(len(rows)))
-        rank = np.arange(len(at)) - starts[at]
-        over = rank == self.k  # the best of those that do not fit
-        self.bound[rows[at[over]]] = np.maximum(self.bound[rows[at[over]]], sim[over])
-        keep = rank < self.k
-        self.sim[rows] = NONE
-        self.target[rows[at[keep]], rank[keep]] = target[keep]
-        self.sim[rows[at[keep]], rank[keep]] = sim[keep]
-        return rows
+    def compact(self, kept: Rows) -> None:
+        """Only the slots ``kept`` remain, in that order."""
+        new = np.full(len(self.bound), -1, np.int32)
+        new[kept] = np.arange(len(kept), dtype=np.int32)
+        self.sim, self.bound = self.sim[kept], self.bound[kept]
+        self.target = new[self.target[kept]]
+        self.sim[self.target < 0] = NONE  # finished
 
-    def settle(self, rows: Rows, clusters: Clusters) -> tuple[Rows, np.ndarray]:
+    def add(self, owner: Rows, target: Rows, sim: Floats) -> None:
+        """New neighbours, ``(c,)`` each; the best ``k`` of each owner stay, of old and new."""
+        order = np.argsort(owner, kind="stable")
+        owner, target, sim = owner[order], target[order], sim[order]
+        starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1])[: len(owner)])
+        lengths = np.diff(np.append(starts, len(owner)))
+        # One of each owner at a time: it takes the place of the least that the owner knows.
+        while len(starts):
+            self._insert(owner[starts], target[starts], sim[starts])
+            starts, lengths = starts + 1, lengths - 1
+            starts, lengths = starts[lengths > 0], lengths[lengths > 0]
+
+    def _insert(self, owner: Rows, target: Rows, sim: Floats) -> None:
+        """One neighbour for each of ``owner``, who are all different."""
+        place = self.sim[owner].argmin(1)
+        least = self.sim[owner, place]
+        better = sim > least
+        self.bound[owner] = np.maximum(self.bound[owner], np.minimum(sim, least))
+        owner, place = owner[better], place[better]
+        self.sim[owner, place] = sim[better]
+        self.target[owner, place] = target[better]
+
+    def settle(self, rows: Rows, clusters: Clusters) -> tuple[Rows, NDArray[np.bool_]]:
         """The nearest neighbour of each of ``rows (r,)``: ``(nearest (r,), certain (r,) bool)``.
 
         -1 where no neighbour reaches the floor. Of neighbours that are equally similar the smallest

@@ -69,7 +69,7 @@ def by_vector(unit: Floats) -> Rows:
 
 
 def batches(group: Rows, alone: int) -> Iterator[Rows]:
-    """Articles of whole groups, some `_BATCH` at a time; groups of ``alone`` or more by themselves."""
+    """Articles of whole groups, some `_BATCH` at a time; a group of ``alone`` or more by itself."""
     order = np.argsort(group, kind="stable")
     _, starts, size = np.unique(group[order], return_index=True, return_counts=True)
     start = filled = 0

@@ -46,7 +46,7 @@ class ClusterTree:
 
     def __len__(self) -> int:
         """How many articles."""
-        return self.labels.shape[1]
+        return int(self.labels.shape[1])
 
     @property
     def n_levels(self) -> int:

@@ -35,9 +35,7 @@ def news_like(
     return unit_rows(vectors), np.stack([dense(label) for label in (theme, topic, story)])
 
 
-def power_law(
-    n: int, k: int, exponent: float, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def power_law(n: int, k: int, exponent: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """``(n,)`` draws of ``0 … k - 1``, dense, the r-th most frequent in proportion to
     ``r ** -exponent``."""
     weight = np.arange(1, k + 1) ** -exponent

@@ -1,0 +1,92 @@
+"""The clustering in scikit-learn's manner, without scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsrec.cluster.assign import Assigner
+from newsrec.cluster.levels import Hierarchy, cluster_levels, levels_of
+from newsrec.errors import ConfigError, unknown_name
+from newsrec.types.clusters import ClusterTree, Labels
+
+
+class LevelwiseRAC:
+    """``LevelwiseRAC(thresholds=(0.4, 0.6, 0.75)).fit(X).labels_``
+
+    ``thresholds``: one a level, coarse to fine; ``dims``: leading dimensions that each level looks
+    at (default: all at every level; for Matryoshka vectors say d/4, d/2, d); ``linkage``
+    ``average`` or ``centroid``; ``direction`` ``refine`` or ``merge``; ``any_order`` allows
+    thresholds that do not rise.
+
+    After ``fit``: ``labels_ (n,)`` of the finest level, ``tree_`` (all levels), ``hierarchy_``
+    (with the merges), ``n_features_in_``. Also fits where BERTopic expects an ``hdbscan_model``;
+    give it vectors that were not reduced, since the similarity is the cosine.
+    """
+
+    def __init__(
+        self,
+        thresholds: Sequence[float] = (0.4, 0.6, 0.75),
+        dims: Sequence[int] | None = None,
+        linkage: str = "average",
+        direction: str = "refine",
+        any_order: bool = False,
+    ) -> None:
+        self.thresholds = thresholds
+        self.dims = dims
+        self.linkage = linkage
+        self.direction = direction
+        self.any_order = any_order
+
+    def fit(self, X: Any, y: Any = None) -> LevelwiseRAC:
+        """Cluster the rows of ``X (n, dim)``; ``y`` is not looked at."""
+        vectors = _matrix(X)
+        dims = [vectors.shape[1]] * len(self.thresholds) if self.dims is None else self.dims
+        levels = levels_of(self.thresholds, dims, any_order=self.any_order)
+        self.hierarchy_: Hierarchy = cluster_levels(
+            vectors, levels, linkage=self.linkage, direction=self.direction
+        )
+        self.tree_: ClusterTree = self.hierarchy_.tree
+        self.labels_: Labels = self.tree_.labels[-1]
+        self.n_features_in_ = vectors.shape[1]
+        self._vectors = vectors
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> Labels:
+        """``labels_`` of ``X``."""
+        return self.fit(X, y).labels_
+
+    def predict(self, X: Any) -> Labels:
+        """The finest cluster that each row of ``X`` would join, -1 where it would open a new one.
+
+        Every row is judged by itself; what was fitted does not change.
+        """
+        if not hasattr(self, "tree_"):
+            raise ConfigError("this LevelwiseRAC has not been fitted; call fit first")
+        assigner = Assigner(self.tree_, self._vectors, linkage=self.linkage)
+        return np.array([assigner.look(row)[-1] for row in _matrix(X)], np.int32)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The options by name."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+
+    def set_params(self, **options: Any) -> LevelwiseRAC:
+        """Set options by name; `ConfigError` for an unknown one."""
+        for name, value in options.items():
+            if name not in self.get_params():
+                raise unknown_name("option", name, tuple(self.get_params()))
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"LevelwiseRAC({options})"
+
+
+def _matrix(X: Any) -> NDArray[np.floating]:
+    values = np.asarray(X)
+    return values if np.issubdtype(values.dtype, np.floating) else values.astype(np.float32)
