@@ -1,0 +1,73 @@
+"""The scikit-learn manner: fit, labels_, clone, pipelines; no scikit-learn inside."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from newsrec.cluster import Level, LevelwiseRAC, cluster_levels
+from newsrec.errors import ConfigError
+from tests.cluster.made import news_like
+
+
+def test_fit_gives_the_finest_labels_and_the_tree() -> None:
+    vectors, _ = news_like(200, 32, np.random.default_rng(0))
+    model = LevelwiseRAC((0.4, 0.6), (8, 32)).fit(vectors)
+    tree = cluster_levels(vectors, (Level(8, 0.4), Level(32, 0.6))).tree
+    assert np.array_equal(model.tree_.labels, tree.labels)
+    assert np.array_equal(model.labels_, tree.labels[-1])
+    assert np.array_equal(LevelwiseRAC((0.4, 0.6), (8, 32)).fit_predict(vectors), model.labels_)
+    assert model.n_features_in_ == 32
+    assert LevelwiseRAC((0.4, 0.6)).fit(vectors).tree_.dims == (32, 32)
+
+
+def test_predict_finds_the_cluster_of_what_was_fitted() -> None:
+    vectors, _ = news_like(200, 64, np.random.default_rng(1), noise=0.2)
+    model = LevelwiseRAC((0.5, 0.6), (16, 64)).fit(vectors)
+    labels = model.labels_.copy()
+    assert np.mean(model.predict(vectors) == labels) > 0.95
+    far = np.zeros((1, 64))
+    far[0, 0] = -1
+    assert model.predict(far).tolist() == [-1]
+    assert np.array_equal(model.labels_, labels)
+    with pytest.raises(ConfigError, match="call fit first"):
+        LevelwiseRAC().predict(vectors)
+
+
+def test_scikit_learn_can_clone_it_and_put_it_behind_other_steps() -> None:
+    vectors, _ = news_like(100, 32, np.random.default_rng(2))
+    model = LevelwiseRAC(thresholds=(0.3, 0.7), linkage="centroid")
+    copy = clone(model)
+    assert copy is not model
+    assert copy.get_params() == model.get_params()
+    assert model.set_params(linkage="average").linkage == "average"
+    with pytest.raises(ConfigError, match="unknown option 'linkge'"):
+        model.set_params(linkge="average")
+    steps = make_pipeline(FunctionTransformer(), LevelwiseRAC((0.3, 0.7)))
+    assert np.array_equal(steps.fit_predict(vectors), model.fit(vectors).labels_)
+
+
+def test_lists_and_whole_numbers_are_fine() -> None:
+    assert LevelwiseRAC((0.5,)).fit([[1, 0], [2, 0], [0, 1]]).labels_.tolist() == [0, 0, 1]
+
+
+def test_it_reads_like_the_call_that_makes_it() -> None:
+    assert repr(LevelwiseRAC((0.5,), linkage="centroid")).startswith(
+        "LevelwiseRAC(thresholds=(0.5,), dims=None, linkage='centroid'"
+    )
+
+
+def test_scikit_learn_is_not_loaded() -> None:
+    code = (
+        "import sys, numpy as np\n"
+        "from newsrec.cluster import LevelwiseRAC\n"
+        "LevelwiseRAC((0.5,)).fit(np.eye(3))\n"
+        "assert not {'sklearn', 'scipy', 'torch', 'faiss'} & {m.split('.')[0] for m in sys.modules}"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,74 @@
+"""Trees on disk."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from newsrec.cluster import load_tree, save_tree
+from newsrec.errors import DataError, StaleCacheError
+from newsrec.types import ClusterTree
+
+TREE = ClusterTree(np.array([[0, 0, -1], [0, 1, -1]], np.int32), (4, 8), (0.1, 0.7))
+
+
+def test_a_tree_comes_back(tmp_path: Path) -> None:
+    save_tree(tmp_path / "new folder" / "tree.npz", TREE)
+    again = load_tree(tmp_path / "new folder" / "tree.npz")
+    assert np.array_equal(again.labels, TREE.labels)
+    assert (again.dims, again.thresholds) == ((4, 8), (0.1, 0.7))
+
+
+def test_a_failed_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "tree.npz"
+    save_tree(path, TREE)
+
+    def fails(file: object, **parts: object) -> None:
+        file.write(b"half")  # type: ignore[attr-defined]
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "savez_compressed", fails)
+    with pytest.raises(OSError, match="disk full"):
+        save_tree(path, ClusterTree(TREE.labels[:1], (4,), (0.1,)))
+    assert load_tree(path).n_levels == 2
+    assert [p.name for p in tmp_path.iterdir() if p.name.endswith("npz")] == ["tree.npz"]
+
+
+def test_what_is_no_tree_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such file"):
+        load_tree(tmp_path / "none.npz")
+    path = tmp_path / "tree.npz"
+    save_tree(path, TREE)
+    whole = path.read_bytes()
+    for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:100] + b"?" + whole[101:]):
+        path.write_bytes(damaged)
+        with pytest.raises(StaleCacheError, match="cluster again"):
+            load_tree(path)
+    np.savez(tmp_path / "other.npz", vectors=np.zeros(3))
+    with pytest.raises(StaleCacheError):
+        load_tree(tmp_path / "other.npz")
+    wrong = np.array([[0, 1], [0, 0]], np.int32)
+    np.savez(tmp_path / "wrong.npz", format=1, labels=wrong, dims=[4, 8], thresholds=[0.1, 0.7])
+    with pytest.raises(StaleCacheError, match="spans clusters"):
+        load_tree(tmp_path / "wrong.npz")
+
+
+def test_nothing_is_unpickled(tmp_path: Path) -> None:
+    class Bomb:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return (pytest.fail, ("it was unpickled",))
+
+    path = tmp_path / "tree.npz"
+    array = np.empty(1, object)
+    array[0] = Bomb()
+    np.savez(path, format=1, labels=array, dims=[4], thresholds=[0.1], allow_pickle=True)
+    with pytest.raises(StaleCacheError):
+        load_tree(path)
+    path.write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(StaleCacheError):
+        load_tree(path)
