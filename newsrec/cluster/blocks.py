@@ -45,9 +45,12 @@ class Blocks:
     def merged(self, into: Rows, away: Rows, shares: tuple[Floats, Floats]) -> Rows:
         """Bring the lists up to date after a merge; returns all whose lists changed.
 
-        The merged are compared with all others, and both sides keep what is near.
+        With a reducible linkage nobody comes nearer, and it is enough to follow who merged. Else
+        the merged are compared with all others, and both sides keep what is near.
         """
         clusters, nearest = self._clusters, self._nearest
+        if clusters.linkage.reducible:
+            return nearest.follow(into, away, shares, clusters)
         gone = np.zeros(len(clusters), np.bool_)
         gone[into] = gone[away] = True
         nearest.drop(gone)

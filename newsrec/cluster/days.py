@@ -100,7 +100,7 @@ def extend(
     rows = np.concatenate([np.flatnonzero(tree.labels[0] >= 0), np.arange(n_old, n)])
     chosen = vectors if len(rows) == n else vectors[rows]
     labels = np.full((tree.n_levels, n), -1, np.int32)
-    group = np.zeros(len(rows), np.int32)
+    group: NDArray[np.integer] = np.zeros(len(rows), np.int32)
     levels = [Level(dim, t) for dim, t in zip(tree.dims, tree.thresholds, strict=True)]
     for level, chosen_level in enumerate(levels):
         start = _alone(tree.labels[level], n)[rows]
@@ -110,8 +110,7 @@ def extend(
             chosen, chosen_level.threshold, linkage,
             dim=chosen_level.dim, group=group, start=dense(start),
         )  # fmt: skip
-        group = forest.labels()
-        labels[level, rows] = group
+        labels[level, rows] = group = forest.labels()
     return ClusterTree(labels, tree.dims, tree.thresholds)
 
 
@@ -141,7 +140,9 @@ def _closed(
     return np.asarray((last[start] < oldest) & (rows < n_old))
 
 
-def _apart(group: Labels, start: NDArray[np.int64], closed: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _apart(
+    group: NDArray[np.integer], start: NDArray[np.int64], closed: NDArray[np.bool_]
+) -> NDArray[np.int64]:
     """Groups in which every closed story is alone."""
     return np.where(closed, int(group.max(initial=-1)) + 1 + start, group)
 

@@ -60,22 +60,7 @@ class Graph:
         clusters, nearest = self._clusters, self._nearest
         if np.count_nonzero(clusters.alive) < _EXACT_BELOW:
             return self._exact.merged(into, away, shares)
-        heir = np.arange(len(clusters))
-        heir[away] = into
-        gone = np.zeros(len(clusters), np.bool_)
-        gone[into] = gone[away] = True
-        # Whoever lists a part, or is one, looks at what became of it.
-        stale = gone[nearest.target] | gone[:, None]
-        stale &= (nearest.sim > NONE) & (clusters.alive | gone)[:, None]
-        owner, place = np.nonzero(stale)
-        target = heir[nearest.target[owner, place]]
-        owner = heir[owner]
-        nearest.sim[stale] = NONE
-        nearest.bound[into] = np.maximum(
-            shares[0] * nearest.bound[into] + shares[1] * nearest.bound[away], nearest.floor
-        )
-        self._list(owner, target)
-        changed = [owner, into, self._tell(into)]
+        changed = [nearest.follow(into, away, shares, clusters), self._tell(into)]
         if not clusters.linkage.reducible:
             # A centroid may draw nearer to clusters that never knew its parts.
             _, certain = nearest.settle(into, clusters)
@@ -111,7 +96,7 @@ class Graph:
         slot = np.full(len(clusters.became), -1, np.int64)
         alive = np.flatnonzero(clusters.alive)
         slot[clusters.name[alive]] = alive
-        return slot[clusters.became_of(self._names)]
+        return np.asarray(slot[clusters.became_of(self._names)])
 
     def _look(self, rows: Rows, slot_of: Rows) -> None:
         """Fill the lists of ``rows`` from the index."""
@@ -121,7 +106,7 @@ class Graph:
         nearest.bound[rows] = np.maximum(nearest.floor, said[:, -1])
         target = np.where(found >= 0, slot_of[found], -1)
         owner = np.broadcast_to(rows[:, None], target.shape)
-        self._list(owner[target >= 0], target[target >= 0])
+        nearest.list(owner[target >= 0], target[target >= 0], self._clusters)
 
     def _tell(self, rows: Rows) -> Rows:
         """Those listed by ``rows`` list them in turn where they are near enough; who does."""
@@ -133,15 +118,3 @@ class Graph:
         new = ~known.any(1) & (sim > nearest.bound[owner])
         nearest.add(owner[new], row[new], sim[new])
         return owner[new]
-
-    def _list(self, owner: Rows, target: Rows) -> None:
-        """Put each ``target (c,)`` on its owner's list, once, with its similarity by now."""
-        points = self._clusters.points
-        key = np.unique(owner[owner != target] * len(points) + target[owner != target])
-        owner, target = np.divmod(key, len(points))
-        sim = np.empty(len(key), np.float32)
-        for a in range(0, len(key), _CHUNK):
-            b = a + _CHUNK
-            sim[a:b] = np.einsum("ij,ij->i", points[owner[a:b]], points[target[a:b]])
-        near = sim > self._nearest.floor
-        self._nearest.add(owner[near], target[near], sim[near])

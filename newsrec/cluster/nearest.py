@@ -43,6 +43,42 @@ class Nearest:
         """Take the slots where ``gone (m,)`` out of all lists."""
         self.sim[gone[self.target]] = NONE
 
+    def follow(
+        self, into: Rows, away: Rows, shares: tuple[Floats, Floats], clusters: Clusters
+    ) -> Rows:
+        """After ``away (k,)`` merged into ``into (k,)``: returns all whose lists changed.
+
+        Who listed a part lists what became of it; the whole lists what its parts did, and no
+        unlisted cluster can be nearer than the ``shares`` of both parts' bounds together.
+        """
+        heir = np.arange(len(clusters))
+        heir[away] = into
+        gone = np.zeros(len(clusters), np.bool_)
+        gone[into] = gone[away] = True
+        stale = (gone[self.target] | gone[:, None]) & (self.sim > NONE)
+        stale &= (clusters.alive | gone)[:, None]
+        owner, place = np.nonzero(stale)
+        target = heir[self.target[owner, place]]
+        owner = heir[owner]
+        self.sim[stale] = NONE
+        bound = shares[0] * self.bound[into] + shares[1] * self.bound[away]
+        self.bound[into] = np.maximum(bound, self.floor)
+        self.list(owner, target, clusters)
+        return np.concatenate([owner, into])
+
+    def list(self, owner: Rows, target: Rows, clusters: Clusters) -> None:
+        """Put each ``target (c,)`` on its owner's list, once, as similar as it is by now."""
+        points = clusters.points
+        key = np.unique(owner[owner != target] * len(points) + target[owner != target])
+        owner, target = np.divmod(key, len(points))
+        sim = np.empty(len(key), np.float32)
+        step = max(1, (1 << 21) // points.shape[1])
+        for a in range(0, len(key), step):
+            x, y = points[owner[a : a + step]], points[target[a : a + step]]
+            sim[a : a + step] = np.einsum("ij,ij->i", x, y)
+        near = sim > self.floor
+        self.add(owner[near], target[near], sim[near])
+
     def compact(self, kept: Rows) -> None:
         """Only the slots ``kept`` remain, in that order."""
         new = np.full(len(self.bound), -1, np.int32)
