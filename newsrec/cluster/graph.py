@@ -30,7 +30,7 @@ class Graph:
     of it. The index holds the
     clusters as they were when it was built, and is built again when half of them are gone. All
     clusters must be of one group. ``recall``: the worst share of the true ``k`` nearest that an
-    index found, over a sample of rows.
+    index found, over a sample of rows. When few clusters are left, the search is exact.
     """
 
     def __init__(self, clusters: Clusters, nearest: Nearest) -> None:
@@ -38,13 +38,13 @@ class Graph:
         self._exact = Blocks(clusters, nearest)
         self._index: Any = None
         self._names: Rows = NO_ROWS
+        self._few = len(clusters) < _EXACT_BELOW
         self.recall = 1.0
 
     def find(self, rows: Rows) -> Rows:
         """As `Blocks.find`, from the index; exactly where that sees only what has merged."""
         alive = np.count_nonzero(self._clusters.alive)
-        if alive < _EXACT_BELOW:
-            self._index = None
+        if self._few:
             return self._exact.find(rows)
         if self._index is None or alive < len(self._names) / 2:
             self._build()
@@ -58,8 +58,13 @@ class Graph:
     def merged(self, into: Rows, away: Rows, shares: tuple[Floats, Floats]) -> Rows:
         """Bring the lists up to date after a merge; returns all whose lists changed."""
         clusters, nearest = self._clusters, self._nearest
-        if np.count_nonzero(clusters.alive) < _EXACT_BELOW:
+        if self._few:
             return self._exact.merged(into, away, shares)
+        alive = np.flatnonzero(clusters.alive)
+        if len(alive) < _EXACT_BELOW:
+            # From here on everything is exact, so nothing that was missed may stay.
+            self._few, self._index = True, None
+            return self._exact.find(alive)
         changed = [nearest.follow(into, away, shares, clusters), self._tell(into)]
         if not clusters.linkage.reducible:
             # A centroid may draw nearer to clusters that never knew its parts.
@@ -117,4 +122,4 @@ class Graph:
         known = (nearest.target[owner] == row[:, None]) & (nearest.sim[owner] > NONE)
         new = ~known.any(1) & (sim > nearest.bound[owner])
         nearest.add(owner[new], row[new], sim[new])
-        return owner[new]
+        return np.asarray(owner[new])

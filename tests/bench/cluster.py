@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
-from importlib.util import find_spec
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,6 +21,36 @@ from tests.cluster.made import news_like
 
 DIM = 768
 LEVELS = (Level(DIM // 4, 0.4), Level(DIM // 2, 0.5), Level(DIM, 0.55))
+
+
+_CODE = {
+    name: f"""
+import json, resource, sys, time
+import numpy as np
+folder, cut = sys.argv[1], float(sys.argv[2])
+vectors = np.load(folder + "/vectors.npy").astype(np.float64)
+{imports}
+start = time.perf_counter()
+labels = {call}
+seconds = time.perf_counter() - start
+np.save(folder + "/theirs.npy", np.asarray(labels))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print("\\n" + json.dumps({{"seconds": seconds, "peak_mb": peak}}))
+"""
+    for name, imports, call in (
+        (
+            "racplusplus",
+            "import racplusplus",
+            'racplusplus.rac(vectors, cut, None, 1000, 2, "cosine")',
+        ),
+        (
+            "sklearn",
+            "from sklearn.cluster import AgglomerativeClustering as HAC",
+            'HAC(n_clusters=None, metric="cosine", linkage="average", distance_threshold=cut)'
+            ".fit_predict(vectors)",
+        ),
+    )
+}
 
 
 def rows(quick: bool) -> Iterator[Row]:
@@ -43,25 +77,37 @@ def level_rows(quick: bool) -> Iterator[Row]:
 
 
 def reference_rows(quick: bool) -> Iterator[Row]:
-    """One level of average linkage against two libraries that hold all distances."""
+    """One level of average linkage against two libraries that hold all distances.
+
+    racplusplus 0.1.1 crashes beside numpy 2: the environment variable `RACPLUSPLUS_PYTHON` names an
+    interpreter that has it with an older one.
+    """
     others = (
         ("racplusplus", 1500 if quick else 25_000, "≥ 10×, equal partitions"),
         ("sklearn", 1500 if quick else 10_000, ""),
     )
     for name, n, target in others:
-        if find_spec(name) is None:
-            yield Row(f"one level against {name}", "not measured", target, f"no {name} here")
+        python = os.environ.get("RACPLUSPLUS_PYTHON") if name == "racplusplus" else sys.executable
+        if python is None:
+            yield Row(f"one level against {name}", "not measured", target, "RACPLUSPLUS_PYTHON")
             continue
-        ours, _, peak = measure("tests.bench.cluster:one_level", how="newsrec", n=n)
-        theirs, _, their_peak = measure("tests.bench.cluster:one_level", how=name, n=n)
-        found, expected = np.array(ours["labels"]), np.array(theirs["labels"])
+        with TemporaryDirectory() as folder:
+            ours, _, peak = measure("tests.bench.cluster:one_level", n=n, folder=folder)
+            done = subprocess.run(
+                [python, "-c", _CODE[name], folder, str(1 - LEVELS[-1].threshold)],
+                check=True,
+                capture_output=True,
+                text=True,
+            )
+            theirs = json.loads(done.stdout.strip().splitlines()[-1])
+            found, expected = (np.load(f"{folder}/{who}.npy") for who in ("ours", "theirs"))
         yield Row(
             f"average linkage, {n:,} x {DIM}; adjusted Rand with {name} "
             f"{compare(found, expected).adjusted_rand:.6f}",
-            f"{ours['seconds']:.1f} s",
+            f"{ours:.1f} s",
             target,
-            f"{theirs['seconds']:.1f} s ({name}, peak {their_peak:,.0f} MB)",
-            theirs["seconds"] / ours["seconds"],
+            f"{theirs['seconds']:.1f} s ({name}, peak {theirs['peak_mb']:,.0f} MB)",
+            theirs["seconds"] / ours,
             peak,
         )
 
@@ -122,25 +168,15 @@ def agreement(tree: ClusterTree, truth: NDArray[np.int32]) -> list[float]:
     ]
 
 
-def one_level(how: str, n: int) -> dict[str, Any]:
-    """Seconds of one way to average linkage on all dimensions, and its labels."""
+def one_level(n: int, folder: str) -> float:
+    """Seconds of average linkage on all dimensions; vectors and labels are left in ``folder``."""
     vectors, _ = news_like(n, DIM, np.random.default_rng(0))
-    wide = vectors.astype(np.float64) if how == "racplusplus" else vectors
-    cut = 1 - LEVELS[-1].threshold
+    np.save(f"{folder}/vectors.npy", vectors)
     start = time.perf_counter()
-    if how == "newsrec":
-        labels = merge_nearest(vectors, LEVELS[-1].threshold).labels()
-    elif how == "racplusplus":
-        import racplusplus
-
-        labels = np.asarray(racplusplus.rac(wide, cut, None, 1000, 2, "cosine"))
-    else:
-        from sklearn.cluster import AgglomerativeClustering
-
-        labels = AgglomerativeClustering(
-            n_clusters=None, metric="cosine", linkage="average", distance_threshold=cut
-        ).fit_predict(wide)
-    return {"seconds": time.perf_counter() - start, "labels": labels.tolist()}
+    labels = merge_nearest(vectors, LEVELS[-1].threshold).labels()
+    seconds = time.perf_counter() - start
+    np.save(f"{folder}/ours.npy", labels)
+    return seconds
 
 
 def indexed(n: int, exact_below: int) -> dict[str, float]:
