@@ -43,9 +43,9 @@ class Graph:
 
     def find(self, rows: Rows) -> Rows:
         """As `Blocks.find`, from the index; exactly where that sees only what has merged."""
-        alive = np.count_nonzero(self._clusters.alive)
-        if self._few:
+        if self._few or not len(rows):
             return self._exact.find(rows)
+        alive = np.count_nonzero(self._clusters.alive)
         if self._index is None or alive < len(self._names) / 2:
             self._build()
         slot_of = self._slot_of()
@@ -111,7 +111,7 @@ class Graph:
         nearest.bound[rows] = np.maximum(nearest.floor, said[:, -1])
         target = np.where(found >= 0, slot_of[found], -1)
         owner = np.broadcast_to(rows[:, None], target.shape)
-        nearest.list(owner[target >= 0], target[target >= 0], self._clusters)
+        nearest.enter(owner[target >= 0], target[target >= 0], self._clusters)
 
     def _tell(self, rows: Rows) -> Rows:
         """Those listed by ``rows`` list them in turn where they are near enough; who does."""

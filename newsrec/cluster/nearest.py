@@ -63,10 +63,10 @@ class Nearest:
         self.sim[stale] = NONE
         bound = shares[0] * self.bound[into] + shares[1] * self.bound[away]
         self.bound[into] = np.maximum(bound, self.floor)
-        self.list(owner, target, clusters)
+        self.enter(owner, target, clusters)
         return np.concatenate([owner, into])
 
-    def list(self, owner: Rows, target: Rows, clusters: Clusters) -> None:
+    def enter(self, owner: Rows, target: Rows, clusters: Clusters) -> None:
         """Put each ``target (c,)`` on its owner's list, once, as similar as it is by now."""
         points = clusters.points
         key = np.unique(owner[owner != target] * len(points) + target[owner != target])
