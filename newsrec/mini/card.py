@@ -169,8 +169,9 @@ def _training(recipe: Recipe, seed: int, minutes: Mapping[str, tuple[float, floa
 Objective: MPCL (Zhao et al. 2024), equation 2, at every level, cosine
 without the min-max rescaling, all texts of the batch in the denominator, plus
 {options.distil} × (1 − cosine to the teacher's vector of the group's English side, reduced by PCA).
-{len(recipe.plan)} runs from the same start, their tables averaged: {plan}. Each
-step draws about {options.n_groups} groups of 2 to {options.n_texts} texts,
+{len(recipe.plan)} runs from the same start, their tables averaged:
+{plan}.
+Each step draws about {options.n_groups} groups of 2 to {options.n_texts} texts,
 {100 * options.drop:.0f} % of the pieces dropped, Adam on the touched rows,
 peak rate {options.rate}, linear decay, mean over the last
 {100 * (1 - options.average_from):.0f} % of the steps; {100 * options.focus:.0f} % of the steps draw
