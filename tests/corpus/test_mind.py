@@ -374,7 +374,7 @@ def test_progress_counts_the_bytes_of_behaviors(tmp_path: Path, kind: str) -> No
 
 
 def test_impressions_in_the_future_are_counted(tmp_path: Path) -> None:
-    behaviors = "1\tU1\t11/15/9999 8:55:22 AM\tN1\tN2-1 N1-0\n"
+    behaviors = "1\tU1\t11/15/2984 8:55:22 AM\tN1\tN2-1 N1-0\n"
     raw.put(tmp_path / "raw", {"news.tsv": raw.news("N1", "N2"), "behaviors.tsv": behaviors})
     _, report = prepare_mind(tmp_path / "raw", tmp_path / "c")
     assert "note: 1 impressions are more than a day after now" in "\n".join(report.lines())
