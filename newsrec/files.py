@@ -40,25 +40,33 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 def atomic_folder(path: Path) -> Iterator[Path]:
     """A folder that replaces ``path`` only when the block ends without an error.
 
-    It is written as ``.NAME.XXXXXXXX.newsrec/new`` beside ``path`` and changes places with the old
-    one in one step (Linux). Where that is not possible, the old one is moved to ``old`` beside
-    ``new`` first, and a process killed right then leaves no ``path``: the next `atomic_folder` of
-    it puts the old one back. It also removes what dead processes have left of ``path``; not on
-    Windows, where nothing tells whose process lives.
+    It is written as ``.NAME.XXXXXXXX.newsrec`` beside ``path``, which then takes its name or
+    changes places with the old one, in one step (Linux). Where that is not possible, the old one is
+    moved to ``….newsrec.old`` first, and a process killed right then leaves no ``path``: the next
+    `atomic_folder` of it puts the old one back. It also removes what dead processes have left of
+    ``path``; not on Windows, where nothing tells whose process lives.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    named = re.compile(re.escape(f".{path.name}.") + r"[a-z0-9_]{8}\.newsrec")
-    for left in [entry for entry in path.parent.iterdir() if named.fullmatch(entry.name)]:
-        if (lock := _locked(left, wait=False)) is not None:
-            _discard(left, path)
-            os.close(lock)
+    _clear(path)
     work, lock = _own_folder(path)
     try:
-        (work / "new").mkdir()
-        yield work / "new"
+        os.chmod(work, 0o777 & ~_umask())
+        yield work
         _put(work, path)
     finally:
         _discard(work, path)
+        if lock is not None:
+            os.close(lock)
+
+
+def _clear(path: Path) -> None:
+    """What dead processes have left of ``path``."""
+    named = re.compile(re.escape(f".{path.name}.") + r"[a-z0-9_]{8}\.newsrec(\.old)?")
+    for left in [entry for entry in path.parent.iterdir() if named.fullmatch(entry.name)]:
+        work = left.with_name(left.name.removesuffix(".old"))
+        lock = _locked(work, wait=False)
+        if lock is not None or not work.exists():
+            _discard(work, path)
         if lock is not None:
             os.close(lock)
 
@@ -95,25 +103,30 @@ def _locked(folder: Path, *, wait: bool) -> int | None:
 
 
 def _put(work: Path, path: Path) -> None:
-    """``work/new`` becomes ``path``; what was there stays in ``work``."""
+    """``work`` becomes ``path``; what was there becomes ``work`` or what is beside it."""
     if not os.path.lexists(path):
         try:
-            os.rename(work / "new", path)
+            os.rename(work, path)
             return
         except OSError:
             if not os.path.lexists(path):
                 raise
     # Also when another process was first.
-    if not _exchanged(work / "new", path):
-        os.rename(path, work / "old")
-        os.rename(work / "new", path)
+    if not _exchanged(work, path):
+        os.rename(path, _aside(work))
+        os.rename(work, path)
 
 
 def _discard(work: Path, path: Path) -> None:
-    """Remove ``work``; an old folder in it whose successor did not come goes back to ``path``."""
-    if (work / "old").exists() and (work / "new").exists() and not os.path.lexists(path):
-        os.rename(work / "old", path)
-    shutil.rmtree(work, ignore_errors=True)
+    """Remove ``work`` and what is beside it; an old folder goes back when nothing replaced it."""
+    if _aside(work).exists() and not os.path.lexists(path):
+        os.rename(_aside(work), path)
+    for left in (work, _aside(work)):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _aside(work: Path) -> Path:
+    return work.with_name(f"{work.name}.old")
 
 
 def _exchanged(one: Path, other: Path) -> bool:

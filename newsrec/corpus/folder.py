@@ -152,15 +152,17 @@ def write_corpus(
     history_language: Mapping[str, NDArray[np.int16]] | None = None,
     info: Mapping[str, Any] | None = None,
     made_by: str = "",
+    unlisted: bool = False,
 ) -> Corpus:
     """Write ``folder`` whole (an older corpus there is replaced at the end) and open it.
 
     ``history_language[split]`` is ``(nnz of that split's history,)``, an index into the languages
-    in the order of ``texts``. ``made_by`` is the command that makes the folder again. Raises
-    `DataError` when the parts do not fit together or ``folder`` holds something else.
+    in the order of ``texts``. ``made_by`` is the command that makes the folder again; ``unlisted``
+    as in `refuse_foreign`. Raises `DataError` when the parts do not fit together or ``folder``
+    holds something else.
     """
     folder = Path(folder)
-    refuse_foreign(folder)
+    refuse_foreign(folder, unlisted=unlisted)
     with atomic_folder(folder) as temporary:
         write = ArrayWriter(temporary)
         write_news(write, news)

@@ -7,16 +7,12 @@ story are the ground truth of 6 themes › 18 topics › 36 stories, two article
 from __future__ import annotations
 
 import hashlib
-import os
-from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.corpus.folder import Corpus, write_corpus
-from newsrec.corpus.foreign import refuse_foreign
 from newsrec.corpus.sample_clicks import SEED, Click, Visit, simulate
 from newsrec.errors import DataError, StaleCacheError
 from newsrec.files import data_root
@@ -41,7 +37,7 @@ def open_sample() -> Corpus:
         try:
             return _opened(folder)
         except (DataError, StaleCacheError):
-            _replace(folder)
+            prepare_sample(folder)
     return _opened(folder)
 
 
@@ -49,26 +45,6 @@ def _opened(folder: Path) -> Corpus:
     corpus = Corpus.open(folder)
     corpus.verify()
     return corpus
-
-
-def _replace(folder: Path) -> None:
-    """Prepare beside ``folder`` and move there in one step, unless another process was first."""
-    refuse_foreign(folder, unlisted=True)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(
-        prefix=f".{folder.name}.", dir=folder.parent, ignore_cleanup_errors=True
-    ) as temporary:
-        made = prepare_sample(Path(temporary) / "made").folder
-        try:
-            _opened(folder)
-        except (DataError, StaleCacheError):
-            with suppress(FileNotFoundError):
-                os.replace(folder, Path(temporary) / "damaged")
-            try:
-                os.rename(made, folder)
-            except OSError:
-                if not folder.is_dir():
-                    raise
 
 
 def prepare_sample(folder: Path) -> Corpus:
@@ -95,6 +71,7 @@ def prepare_sample(folder: Path) -> Corpus:
             "test_from": str(TEST_FROM),
         },
         made_by=_MADE_BY,
+        unlisted=True,
     )
 
 

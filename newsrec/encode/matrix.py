@@ -60,10 +60,8 @@ class Place:
             yield
 
     def clean(self, *, parts: bool) -> None:
-        """Remove what a killed run has left half-written, and its parts if they are not wanted;
-        the lock must be held."""
-        for path in self.folder.parent.glob(f".{self.folder.name}.*"):
-            shutil.rmtree(path, ignore_errors=True)
+        """Remove the half-written parts of a killed run, and all its parts if they are not wanted;
+        the lock must be held. `atomic_folder` clears up after itself."""
         for path in self.parts.glob(".*"):
             path.unlink(missing_ok=True)
         if parts:
