@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from newsrec.late import late
 
 __version__ = "0.1.0"
 
@@ -26,13 +25,4 @@ _PUBLIC = {
     "NewsrecError": "newsrec.errors",
 }
 __all__ = sorted([*_PUBLIC, "__version__"])
-
-
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'newsrec' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = late(__name__, _PUBLIC, ["__version__"])

@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from newsrec.late import late
 
 _PUBLIC = {
-    "Agreement": "quality",
-    "Assigner": "assign",
-    "Changes": "days",
-    "Curve": "tune",
-    "Forest": "forest",
-    "Hierarchy": "levels",
-    "LINKAGES": "clusters",
-    "Level": "levels",
-    "LevelwiseRAC": "estimator",
-    "Placement": "assign",
-    "cluster_embeddings": "levels",
-    "cluster_levels": "levels",
-    "compare": "quality",
-    "extend": "days",
-    "follow": "days",
-    "judge_pairs": "quality",
-    "levels_of": "levels",
-    "load_tree": "store",
-    "merge_nearest": "linkage",
-    "pairs_of_stories": "tune",
-    "save_tree": "store",
-    "tune_level": "tune",
-    "tune_levels": "tune",
+    "Agreement": "newsrec.cluster.quality",
+    "Assigner": "newsrec.cluster.assign",
+    "Changes": "newsrec.cluster.days",
+    "Curve": "newsrec.cluster.tune",
+    "Forest": "newsrec.cluster.forest",
+    "Hierarchy": "newsrec.cluster.levels",
+    "LINKAGES": "newsrec.cluster.clusters",
+    "Level": "newsrec.cluster.levels",
+    "LevelwiseRAC": "newsrec.cluster.estimator",
+    "Placement": "newsrec.cluster.assign",
+    "cluster_embeddings": "newsrec.cluster.levels",
+    "cluster_levels": "newsrec.cluster.levels",
+    "compare": "newsrec.cluster.quality",
+    "extend": "newsrec.cluster.days",
+    "follow": "newsrec.cluster.days",
+    "judge_pairs": "newsrec.cluster.quality",
+    "levels_of": "newsrec.cluster.levels",
+    "load_tree": "newsrec.cluster.store",
+    "merge_nearest": "newsrec.cluster.linkage",
+    "pairs_of_stories": "newsrec.cluster.tune",
+    "save_tree": "newsrec.cluster.store",
+    "tune_level": "newsrec.cluster.tune",
+    "tune_levels": "newsrec.cluster.tune",
 }
 __all__ = sorted(_PUBLIC)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(import_module(f"newsrec.cluster.{_PUBLIC[name]}"), name)
-    raise AttributeError(f"module 'newsrec.cluster' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = late(__name__, _PUBLIC)

@@ -5,10 +5,8 @@ Opening a corpus needs numpy alone; what reads raw data is loaded on first use (
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
 from newsrec.corpus.folder import Corpus, write_corpus
+from newsrec.late import late
 
 _LATE = {
     "prepare_mind": "newsrec.corpus.mind",
@@ -27,9 +25,4 @@ __all__ = [
     "prepare_mind",
     "write_corpus",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LATE:
-        return getattr(import_module(_LATE[name]), name)
-    raise AttributeError(f"module 'newsrec.corpus' has no attribute {name!r}")
+__getattr__, __dir__ = late(__name__, _LATE, ["Corpus", "write_corpus"])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from newsrec.late import late
 
 _PUBLIC = {
     "EvalReport": "newsrec.evaluate.report",
@@ -15,13 +14,4 @@ _PUBLIC = {
     "write_submission": "newsrec.evaluate.submission",
 }
 __all__ = sorted(_PUBLIC)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'newsrec.evaluate' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = late(__name__, _PUBLIC)

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from newsrec.late import late
 
 _PUBLIC = {
-    "RANKERS": "table",
-    "CategoryProfile": "baselines",
-    "ClickLog": "clicks",
-    "ColdStart": "cold",
-    "Funnel": "funnel",
-    "Given": "table",
-    "LateFusion": "fusion",
-    "MixedList": "mixed",
-    "Popularity": "baselines",
-    "Random": "baselines",
-    "Recency": "baselines",
-    "Shelf": "search",
-    "Side": "sides",
-    "TfIdf": "tfidf",
-    "WithFallback": "cold",
-    "exposure": "mixed",
-    "first_of_story": "search",
-    "first_shown": "clicks",
-    "make_ranker": "table",
-    "merge": "mixed",
-    "readable": "histories",
+    "RANKERS": "newsrec.rank.table",
+    "CategoryProfile": "newsrec.rank.baselines",
+    "ClickLog": "newsrec.rank.clicks",
+    "ColdStart": "newsrec.rank.cold",
+    "Funnel": "newsrec.rank.funnel",
+    "Given": "newsrec.rank.table",
+    "LateFusion": "newsrec.rank.fusion",
+    "MixedList": "newsrec.rank.mixed",
+    "Popularity": "newsrec.rank.baselines",
+    "Random": "newsrec.rank.baselines",
+    "Recency": "newsrec.rank.baselines",
+    "Shelf": "newsrec.rank.search",
+    "Side": "newsrec.rank.sides",
+    "TfIdf": "newsrec.rank.tfidf",
+    "WithFallback": "newsrec.rank.cold",
+    "exposure": "newsrec.rank.mixed",
+    "first_of_story": "newsrec.rank.search",
+    "first_shown": "newsrec.rank.clicks",
+    "make_ranker": "newsrec.rank.table",
+    "merge": "newsrec.rank.mixed",
+    "readable": "newsrec.rank.histories",
 }
 __all__ = sorted(_PUBLIC)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(import_module(f"newsrec.rank.{_PUBLIC[name]}"), name)
-    raise AttributeError(f"module 'newsrec.rank' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = late(__name__, _PUBLIC)

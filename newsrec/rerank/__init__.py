@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from newsrec.late import late
 
 _PUBLIC = {
-    "RERANKERS": "table",
-    "Calibrated": "calibrate",
-    "Dpp": "dpp",
-    "InTurn": "in_turn",
-    "Manner": "manner",
-    "Mmr": "mmr",
-    "Pm2": "aspects",
-    "Quota": "quota",
-    "XQuad": "aspects",
-    "make_reranker": "table",
+    "RERANKERS": "newsrec.rerank.table",
+    "Calibrated": "newsrec.rerank.calibrate",
+    "Dpp": "newsrec.rerank.dpp",
+    "InTurn": "newsrec.rerank.in_turn",
+    "Manner": "newsrec.rerank.manner",
+    "Mmr": "newsrec.rerank.mmr",
+    "Pm2": "newsrec.rerank.aspects",
+    "Quota": "newsrec.rerank.quota",
+    "XQuad": "newsrec.rerank.aspects",
+    "make_reranker": "newsrec.rerank.table",
 }
 __all__ = sorted(_PUBLIC)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(import_module(f"newsrec.rerank.{_PUBLIC[name]}"), name)
-    raise AttributeError(f"module 'newsrec.rerank' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = late(__name__, _PUBLIC)
