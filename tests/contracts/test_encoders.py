@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from newsrec.encode import load_encoder
-from newsrec.encode.static import BUNDLED, write
+from newsrec.encode.static import write
 from newsrec.errors import DataError
 from newsrec.protocols import Encoder
 from newsrec.types import Embeddings, EmbeddingSpec
@@ -28,8 +28,6 @@ def static(folder: Path) -> Encoder:
 
 
 def bundled(folder: Path) -> Encoder:
-    if not (BUNDLED / "config.json").is_file():
-        pytest.skip(f"no weights in {BUNDLED}; scripts/train_mini makes them")
     return load_encoder("mini")
 
 
