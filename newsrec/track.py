@@ -154,6 +154,12 @@ class MlflowTracker:
         try:
             yield
         except Exception as error:
+            # MLflow wraps what interrupts its transactions; an interrupt is still one.
+            cause: BaseException | None = error
+            while cause is not None:
+                if not isinstance(cause, Exception):
+                    raise cause from None
+                cause = cause.__cause__ or cause.__context__
             self._client = None
             reason = " ".join(str(error).split())[:300] or type(error).__name__
             self._warn(f"tracking stopped, MLflow at {self._uri} failed: {reason}")
