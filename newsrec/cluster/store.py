@@ -1,22 +1,26 @@
-"""A tree as one file: plain arrays in an npz, written at once or not at all."""
+"""A clustered shelf as one file: plain arrays in an npz, written at once or not at all."""
 
 from __future__ import annotations
 
+import json
 import zipfile
 import zlib
 from pathlib import Path
 
 import numpy as np
 
+from newsrec.cluster.shelf import ClusteredShelf
 from newsrec.errors import DataError, StaleCacheError
 from newsrec.files import atomic_file
 from newsrec.types.clusters import ClusterTree
 
-_FORMAT = 1
+_FORMAT = 2
 
 
-def save_tree(path: Path, tree: ClusterTree) -> None:
-    """Write ``tree`` to ``path``; a kill leaves the old file or the new one."""
+def save_clusters(path: Path, shelf: ClusteredShelf) -> None:
+    """Write ``shelf`` to ``path``; a kill leaves the old file or the new one."""
+    tree = shelf.tree
+    numbers = {f"numbers{level}": numbers for level, numbers in enumerate(shelf.numbers)}
     with atomic_file(path) as file:
         np.savez_compressed(
             file,
@@ -24,22 +28,30 @@ def save_tree(path: Path, tree: ClusterTree) -> None:
             labels=tree.labels,
             dims=np.array(tree.dims, np.int64),
             thresholds=np.array(tree.thresholds, np.float64),
+            articles=np.asarray(shelf.articles, np.str_),
+            free=np.array(shelf.free, np.int64),
+            made=np.array(json.dumps(dict(shelf.made), ensure_ascii=False)),
+            **numbers,  # type: ignore[arg-type]
         )
 
 
-def load_tree(path: Path) -> ClusterTree:
-    """What `save_tree` wrote. `DataError` without the file, `StaleCacheError` for another one."""
+def load_clusters(path: Path) -> ClusteredShelf:
+    """What `save_clusters` wrote. `DataError` without the file, `StaleCacheError` for another."""
     if not path.is_file():
-        raise DataError(f"{path}: no such file; `newsrec cluster` writes one")
+        raise DataError(f"{path}: no such file; `newsrec cluster build --out {path}` writes one")
     try:
         with np.load(path, allow_pickle=False) as parts:
             if int(parts["format"]) != _FORMAT:
                 raise ValueError(f"format {int(parts['format'])}, expected {_FORMAT}")
-            return ClusterTree(
+            tree = ClusterTree(
                 parts["labels"],
                 tuple(parts["dims"].tolist()),
                 tuple(parts["thresholds"].tolist()),
             )
+            numbers = tuple(parts[f"numbers{level}"] for level in range(tree.n_levels))
+            free = tuple(parts["free"].tolist())
+            made = json.loads(str(parts["made"]))
+            return ClusteredShelf(tree, parts["articles"], numbers, free, made)
     except (
         OSError,
         ValueError,
@@ -50,5 +62,6 @@ def load_tree(path: Path) -> ClusterTree:
         DataError,
     ) as error:
         raise StaleCacheError(
-            f"{path}: not a cluster tree of this version ({error}); cluster again"
+            f"{path}: not clusters of this version ({error}); make them again: newsrec cluster "
+            f"build --out {path}"
         ) from error

@@ -53,6 +53,20 @@ class Vectors:
         self._common: NDArray[np.float64] | None = None
         self._sides: dict[str, tuple[Side, str]] = {}
 
+    @property
+    def encoder(self) -> Encoder:
+        """Who encodes."""
+        return self._encoder
+
+    def beside(self, *, centre: str, shelves: Sequence[str]) -> Vectors:
+        """The same vectors otherwise centred; encoder and store are shared."""
+        other = Vectors(
+            self._corpus, self._encoder, self._store, centre=centre, shelves=shelves,
+            on_progress=self._on_progress,
+        )  # fmt: skip
+        other._words = self._words
+        return other
+
     def side(self, language: str) -> Side:
         """All news in ``language``: ``(n_news, dim)``."""
         return self._prepared(language)[0]

@@ -1,4 +1,4 @@
-"""Trees on disk."""
+"""Clustered shelves on disk."""
 
 from __future__ import annotations
 
@@ -8,25 +8,32 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from newsrec.cluster import load_tree, save_tree
+from newsrec.cluster import ClusteredShelf, load_clusters, save_clusters
 from newsrec.errors import DataError, StaleCacheError
 from newsrec.types import ClusterTree
 
 TREE = ClusterTree(np.array([[0, 0, -1], [0, 1, -1]], np.int32), (4, 8), (0.1, 0.7))
+ARTICLES = np.array(["N1", "Ä 2", "三"])
+SHELF = ClusteredShelf(
+    TREE, ARTICLES, (np.array([4]), np.array([7, 3])), (5, 9), {"encoder": "mini", "recall": 1.0}
+)
 
 
 def test_a_tree_comes_back(tmp_path: Path) -> None:
-    save_tree(tmp_path / "new folder" / "tree.npz", TREE)
-    again = load_tree(tmp_path / "new folder" / "tree.npz")
-    assert np.array_equal(again.labels, TREE.labels)
-    assert (again.dims, again.thresholds) == ((4, 8), (0.1, 0.7))
+    save_clusters(tmp_path / "new folder" / "tree.npz", SHELF)
+    again = load_clusters(tmp_path / "new folder" / "tree.npz")
+    assert np.array_equal(again.tree.labels, TREE.labels)
+    assert (again.tree.dims, again.tree.thresholds) == ((4, 8), (0.1, 0.7))
+    assert again.articles.tolist() == ARTICLES.tolist()
+    assert [numbers.tolist() for numbers in again.numbers] == [[4], [7, 3]]
+    assert (again.free, again.made) == ((5, 9), SHELF.made)
 
 
 def test_a_failed_write_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "tree.npz"
-    save_tree(path, TREE)
+    save_clusters(path, SHELF)
 
     def fails(file: object, **parts: object) -> None:
         file.write(b"half")  # type: ignore[attr-defined]
@@ -34,28 +41,30 @@ def test_a_failed_write_leaves_the_old_file(
 
     monkeypatch.setattr(np, "savez_compressed", fails)
     with pytest.raises(OSError, match="disk full"):
-        save_tree(path, ClusterTree(TREE.labels[:1], (4,), (0.1,)))
-    assert load_tree(path).n_levels == 2
+        save_clusters(
+            path, ClusteredShelf.new(ClusterTree(TREE.labels[:1], (4,), (0.1,)), ARTICLES)
+        )
+    assert load_clusters(path).tree.n_levels == 2
     assert [p.name for p in tmp_path.iterdir() if p.name.endswith("npz")] == ["tree.npz"]
 
 
 def test_what_is_no_tree_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such file"):
-        load_tree(tmp_path / "none.npz")
+        load_clusters(tmp_path / "none.npz")
     path = tmp_path / "tree.npz"
-    save_tree(path, TREE)
+    save_clusters(path, SHELF)
     whole = path.read_bytes()
     for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:100] + b"?" + whole[101:]):
         path.write_bytes(damaged)
-        with pytest.raises(StaleCacheError, match="cluster again"):
-            load_tree(path)
+        with pytest.raises(StaleCacheError, match="make them again"):
+            load_clusters(path)
     np.savez(tmp_path / "other.npz", vectors=np.zeros(3))
     with pytest.raises(StaleCacheError):
-        load_tree(tmp_path / "other.npz")
+        load_clusters(tmp_path / "other.npz")
     wrong = np.array([[0, 1], [0, 0]], np.int32)
-    np.savez(tmp_path / "wrong.npz", format=1, labels=wrong, dims=[4, 8], thresholds=[0.1, 0.7])
+    np.savez(tmp_path / "wrong.npz", format=2, labels=wrong, dims=[4, 8], thresholds=[0.1, 0.7])
     with pytest.raises(StaleCacheError, match="spans clusters"):
-        load_tree(tmp_path / "wrong.npz")
+        load_clusters(tmp_path / "wrong.npz")
 
 
 def test_nothing_is_unpickled(tmp_path: Path) -> None:
@@ -66,9 +75,9 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     path = tmp_path / "tree.npz"
     array = np.empty(1, object)
     array[0] = Bomb()
-    np.savez(path, format=1, labels=array, dims=[4], thresholds=[0.1], allow_pickle=True)
+    np.savez(path, format=2, labels=array, dims=[4], thresholds=[0.1], allow_pickle=True)
     with pytest.raises(StaleCacheError):
-        load_tree(path)
+        load_clusters(path)
     path.write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(StaleCacheError):
-        load_tree(path)
+        load_clusters(path)

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from newsrec.cluster import (
     Assigner,
+    ClusteredShelf,
     Level,
     LevelwiseRAC,
     cluster_levels,
     extend,
-    load_tree,
-    save_tree,
+    load_clusters,
+    save_clusters,
 )
 from newsrec.types import ClusterTree
 from newsrec.types.clusters import dense
@@ -117,8 +118,9 @@ def test_duplicates_share_their_clusters(make: Make, vectors: NDArray[np.float32
 
 def test_saved_and_loaded(make: Make, vectors: NDArray[np.float32], tmp_path: Path) -> None:
     tree = make(vectors)
-    save_tree(tmp_path / "tree.npz", tree)
-    again = load_tree(tmp_path / "tree.npz")
+    articles = np.array([f"n{i}" for i in range(len(tree))])
+    save_clusters(tmp_path / "tree.npz", ClusteredShelf.new(tree, articles))
+    again = load_clusters(tmp_path / "tree.npz").tree
     assert np.array_equal(again.labels, tree.labels)
     assert again.labels.dtype == np.int32
     assert (again.dims, again.thresholds) == (tree.dims, tree.thresholds)

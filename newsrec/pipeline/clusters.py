@@ -1,0 +1,157 @@
+"""The clusters of a corpus: made once per shelf, encoder and thresholds, then read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsrec.cluster.levels import check_vectors, cluster_levels, levels_of
+from newsrec.cluster.renewal import Today
+from newsrec.cluster.shelf import ClusteredShelf
+from newsrec.cluster.store import load_clusters, save_clusters
+from newsrec.corpus import Corpus
+from newsrec.encode.presets import THRESHOLDS
+from newsrec.errors import ConfigError, unknown_name
+from newsrec.files import data_root
+from newsrec.languages import canonical
+from newsrec.pipeline.vectors import VIEW, Vectors
+from newsrec.types import EncoderSpec
+from newsrec.types.embeddings import unit_rows
+
+_BLOCK = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How a shelf is cut into clusters; empty or None stands for what fits corpus and encoder.
+
+    ``languages`` whose texts are looked at (all of the corpus); ``thresholds`` (the measured ones
+    of the encoder's preset) and ``dims`` (its finest Matryoshka levels), coarse to fine; see
+    `newsrec.cluster.levels.cluster_levels` for the rest.
+    """
+
+    languages: tuple[str, ...] = ()
+    thresholds: tuple[float, ...] = ()
+    dims: tuple[int, ...] = ()
+    linkage: str = "average"
+    direction: str = "refine"
+    any_order: bool = False
+
+    def fitted(self, corpus: Corpus, encoder: EncoderSpec) -> Cut:
+        """Every choice made; `ConfigError` for a language or a size that there is not, and for an
+        encoder whose thresholds nobody has measured."""
+        languages = tuple(canonical(code, "--lang") for code in self.languages or corpus.languages)
+        for code in languages:
+            if code not in corpus.languages:
+                raise unknown_name(f"language of corpus {corpus.name!r}", code, corpus.languages)
+        thresholds = self.thresholds or THRESHOLDS.get(encoder.name, ())
+        if not thresholds:
+            measured = ", ".join(sorted(THRESHOLDS))
+            raise ConfigError(
+                f"{encoder.name}: no thresholds were measured for this encoder (only for "
+                f"{measured}). Give them: --thresholds 0.4,0.6,0.75, or let labelled pairs choose: "
+                "newsrec cluster tune"
+            )
+        sizes, n = encoder.levels, len(thresholds)
+        dims = self.dims or (*sizes[-n:], *[sizes[-1]] * (n - len(sizes)))
+        for dim in dims:
+            if dim not in sizes:
+                known = ", ".join(map(str, sizes))
+                raise ConfigError(
+                    f"{encoder.name} has no level of {dim} dimensions; it has {known}"
+                )
+        levels_of(thresholds, dims, any_order=self.any_order)
+        return Cut(languages, thresholds, dims, self.linkage, self.direction, self.any_order)
+
+
+def clusters(
+    corpus: Corpus, vectors: Vectors, cut: Cut | None = None, *, path: Path | None = None
+) -> ClusteredShelf:
+    """The clusters of ``corpus`` as ``vectors``' encoder sees it; made and kept where they are not.
+
+    ``path``: a file to read, whatever it was made from (see `made_with` to find out); None: the
+    place under ``data/clusters`` that belongs to corpus, encoder and ``cut``.
+    """
+    if path is not None:
+        return load_clusters(path)
+    fitted = (cut or Cut()).fitted(corpus, vectors.encoder.spec)
+    place = place_of(corpus, vectors.encoder.spec, fitted)
+    return load_clusters(place) if place.exists() else make_clusters(corpus, vectors, fitted, place)
+
+
+def make_clusters(corpus: Corpus, vectors: Vectors, cut: Cut, path: Path) -> ClusteredShelf:
+    """Cluster anew by a `Cut` that is fitted, and write it to ``path``."""
+    today = shelf_today(corpus, vectors, cut.languages, cut.dims)
+    levels = levels_of(cut.thresholds, cut.dims, any_order=cut.any_order)
+    found = cluster_levels(
+        today.vectors, levels, linkage=cut.linkage, direction=cut.direction, present=today.present
+    )
+    made = {**_origin(corpus, vectors.encoder.spec, cut), "recall": found.recall}
+    shelf = ClusteredShelf.new(found.tree, today.articles, made)
+    save_clusters(path, shelf)
+    return shelf
+
+
+def shelf_today(
+    corpus: Corpus, vectors: Vectors, languages: Sequence[str], dims: Sequence[int]
+) -> Today:
+    """All articles of ``corpus``, each the mean of its texts in ``languages``.
+
+    Every text's vector has length 1 and is without the mean of its language, so that clusters are
+    of one matter and not of one language. Articles without text, or whose vector says nothing, are
+    not present.
+    """
+    n = len(corpus.news)
+    beside = vectors.beside(centre="language", shelves=languages)
+    total = np.zeros((n, vectors.encoder.spec.dim), np.float32)
+    for language in languages:
+        side, rows = beside.side(language), corpus.texts(language).rows
+        for start in range(0, len(rows), _BLOCK):
+            some = rows[start : start + _BLOCK]
+            total[some] += unit_rows(side.at(some))
+    present = np.ones(n, np.bool_)
+    for start in range(0, n, _BLOCK):
+        block = total[start : start + _BLOCK]
+        for dim in dims:
+            length = np.sqrt(np.einsum("ij,ij->i", block[:, :dim], block[:, :dim]))
+            present[start : start + _BLOCK] &= length > 1e-6
+    check_vectors(total, np.flatnonzero(present), sorted(set(dims)))
+    return Today(np.asarray(corpus.news.ids), total, present, corpus.news.published)
+
+
+def place_of(corpus: Corpus, encoder: EncoderSpec, cut: Cut) -> Path:
+    """Where the clusters by a fitted `Cut` belong."""
+    origin = json.dumps(_origin(corpus, encoder, cut), sort_keys=True)
+    key = hashlib.sha256(origin.encode()).hexdigest()[:16]
+    return data_root() / "clusters" / f"{corpus.name}-{key}.npz"
+
+
+def aspects(corpus: Corpus, shelf: ClusteredShelf) -> dict[str, NDArray[np.integer]]:
+    """Classes of all news ``(n_news,)`` by level: ``theme``, ``topic``, ``story``.
+
+    Stories that the corpus names win over found ones; those of other articles are numbered behind.
+    """
+    found: dict[str, NDArray[np.integer]] = dict(shelf.classes(np.asarray(corpus.news.ids)))
+    told = np.asarray(corpus.news.story, np.int64)
+    if "story" in found and np.any(told >= 0):
+        behind = int(told.max()) + 1 + found["story"]
+        found["story"] = np.where(told >= 0, told, np.where(found["story"] >= 0, behind, -1))
+    return found
+
+
+def _origin(corpus: Corpus, encoder: EncoderSpec, cut: Cut) -> Mapping[str, Any]:
+    return {
+        "corpus": corpus.fingerprint,
+        "corpus_name": corpus.name,
+        "encoder": asdict(encoder),
+        "view": VIEW,
+        "centre": "language",
+        **asdict(cut),
+    }
