@@ -56,10 +56,14 @@ def test_articles_come_and_go_and_numbers_stay(vectors: NDArray[np.float32], who
     new, changes = renew(old, today(vectors, rows), whole=whole)
     anew = cluster_levels(vectors[rows], LEVELS).tree
     for level in range(3):
-        assert compare(new.tree.labels[level], anew.labels[level]).f1 > 0.9
+        if whole:
+            assert compare(new.tree.labels[level], anew.labels[level]).f1 == 1
         before, after = number_of(old, level), number_of(new, level)
         both = before.keys() & after.keys()
-        assert np.mean([before[a] == after[a] for a in both]) > 0.9
+        # A number that goes on stands for articles that it stood for before.
+        kept = {before[a] for a in both if before[a] == after[a]}
+        assert kept == set(before.values()) & set(after.values())
+        assert np.mean([before[a] == after[a] for a in both]) > 0.6
         assert set(changes[level].births) == set(after.values()) - {after[a] for a in both}
         assert set(changes[level].deaths) == set(before.values()) - {before[a] for a in both}
         assert min(changes[level].births, default=10**9) >= old.free[level]
