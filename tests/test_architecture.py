@@ -87,7 +87,7 @@ def test_no_file_is_named_for_nothing() -> None:
 
 
 def test_commands_are_short() -> None:
-    for path in (PACKAGE / "cli").glob("*.py"):
+    for path in (PACKAGE / "cli").rglob("*.py"):
         assert path.read_text("utf-8").count("\n") <= 80, f"{path.name} is longer than 80 lines"
 
 

@@ -7,7 +7,7 @@ from io import TextIOWrapper
 
 import typer
 
-from newsrec.cli import encode, evaluate, prepare, recommend
+from newsrec.cli import cluster, encode, evaluate, prepare, recommend
 from newsrec.errors import NewsrecError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 app.add_typer(prepare.app, name="prepare")
 app.command("encode")(encode.encode)
+app.add_typer(cluster.app, name="cluster")
 app.command("recommend")(recommend.recommend)
 app.command("evaluate")(evaluate.evaluate)
 

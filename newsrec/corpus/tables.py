@@ -106,10 +106,13 @@ def read_table(
     required: Sequence[str],
     optional: Sequence[str],
     renamed: Mapping[str, str] | None = None,
+    *,
+    quotes_are_text: bool = False,
 ) -> Table:
     """Read ``path`` (also gzipped or alone in a zip); columns beyond those asked for are dropped.
 
-    ``renamed`` maps a column of newsrec to the file's name for it. Raises `DataError` for a column
+    ``renamed`` maps a column of newsrec to the file's name for it; ``quotes_are_text``: a TSV has a
+    row a line, whatever quotes it holds. Raises `DataError` for a column
     that is not there, naming the nearest that is, and for rows that do not fit.
     """
     raw = raw_file(path)
@@ -123,7 +126,8 @@ def read_table(
         if kind == ".parquet":
             found, lines = _parquet(stream, raw)
         elif kind in (".csv", ".tsv"):
-            found, lines = _delimited(stream, raw, "," if kind == ".csv" else "\t")
+            raw_quotes = quotes_are_text and kind == ".tsv"
+            found, lines = _delimited(stream, raw, "," if kind == ".csv" else "\t", raw_quotes)
         else:
             found, lines = _json_lines(stream, raw)
     if not lines:
@@ -172,7 +176,7 @@ def _no_column(where: str, column: str, theirs: str, found: list[str]) -> DataEr
 
 
 def _delimited(
-    stream: BinaryIO, raw: RawFile, delimiter: str
+    stream: BinaryIO, raw: RawFile, delimiter: str, raw_quotes: bool
 ) -> tuple[dict[str, list[Any]], list[int]]:
     text = io.StringIO("".join(b.data.decode("utf-8") for b in read_blocks(stream, raw.shown)))
     rows: list[list[str]] = []
@@ -180,7 +184,7 @@ def _delimited(
     header: list[str] = []
     line = 1
     try:
-        for row, end in _csv_rows(text, delimiter):
+        for row, end in _csv_rows(text, delimiter, raw_quotes):
             start, line = line, end + 1
             if not header:
                 header = row
@@ -200,9 +204,15 @@ def _delimited(
     return {name: list(cells) for name, cells in zip(header, columns, strict=True)}, lines
 
 
-def _csv_rows(text: io.StringIO, delimiter: str) -> Iterator[tuple[list[str], int]]:
+def _csv_rows(
+    text: io.StringIO, delimiter: str, raw_quotes: bool
+) -> Iterator[tuple[list[str], int]]:
     """Rows and the line each ends on; fields may be of any length."""
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    reader = (
+        csv.reader(text, delimiter=delimiter, strict=True, quoting=csv.QUOTE_NONE)
+        if raw_quotes
+        else csv.reader(text, delimiter=delimiter, strict=True)
+    )
     while True:
         # The limit is the whole process's: it is raised for no longer than one row takes.
         limit = csv.field_size_limit(_ANY_LENGTH)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from newsrec.cluster.days import Changes
 from newsrec.cluster.levels import check_vectors, cluster_levels, levels_of
-from newsrec.cluster.renewal import Today
+from newsrec.cluster.renewal import Today, renew
 from newsrec.cluster.shelf import ClusteredShelf
 from newsrec.cluster.store import load_clusters, save_clusters
 from newsrec.corpus import Corpus
@@ -97,6 +98,35 @@ def make_clusters(corpus: Corpus, vectors: Vectors, cut: Cut, path: Path) -> Clu
     shelf = ClusteredShelf.new(found.tree, today.articles, made)
     save_clusters(path, shelf)
     return shelf
+
+
+def renewed(
+    old: ClusteredShelf,
+    corpus: Corpus,
+    vectors: Vectors,
+    *,
+    whole: bool = False,
+    window: np.timedelta64 | None = None,
+) -> tuple[ClusteredShelf, tuple[Changes, ...]]:
+    """``old`` clusters with the articles that ``corpus`` has now; see `newsrec.cluster.renewal`.
+
+    `ConfigError` for an encoder that is not the one of the clusters.
+    """
+    made, spec = old.made, vectors.encoder.spec
+    if made.get("encoder", {}).get("revision") != spec.revision:
+        was = made.get("encoder", {})
+        raise ConfigError(
+            f"--encoder: {spec.name} {spec.revision}, the clusters were made with "
+            f"{was.get('name')} {was.get('revision')}; use it, or build new ones"
+        )
+    languages = [code for code in made["languages"] if code in corpus.languages]
+    today = shelf_today(corpus, vectors, languages or corpus.languages, old.tree.dims)
+    shelf, changes = renew(
+        old, today, whole=whole, linkage=made["linkage"], direction=made["direction"],
+        window=window,
+    )  # fmt: skip
+    made = {**made, "corpus": corpus.fingerprint, "corpus_name": corpus.name}
+    return replace(shelf, made=made), changes
 
 
 def shelf_today(

@@ -103,7 +103,7 @@ def moment(given: Any) -> np.datetime64:
     return np.datetime64(time.replace(microsecond=0), "s")
 
 
-def duration(given: Any) -> np.timedelta64:
+def duration(given: Any, option: str = "--max-age") -> np.timedelta64:
     """``36h``, ``7d``, ``2w``, ``90m``, or a span of Python's or numpy's, to seconds."""
     if isinstance(given, timedelta | np.timedelta64):
         span = np.timedelta64(given, "s")
@@ -112,6 +112,6 @@ def duration(given: Any) -> np.timedelta64:
     found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)\s*([mhdw])", str(given).strip().lower())
     if found is None or float(found[1]) == 0:
         raise ConfigError(
-            f"--max-age: {given!r} is no age, expected a number and m, h, d or w, like 36h or 7d"
+            f"{option}: {given!r} is no age, expected a number and m, h, d or w, like 36h or 7d"
         )
     return np.timedelta64(round(float(found[1]) * _UNIT_S[found[2]]), "s")

@@ -71,14 +71,14 @@ class Vectors:
         """All news in ``language``: ``(n_news, dim)``."""
         return self._prepared(language)[0]
 
-    def shelf(self, language: str, rows: NDArray[np.int64]) -> Shelf:
-        """News ``rows (k,)`` in ``language``, ready to search, each story once; large shelves are
-        indexed, and the index is kept beside the embeddings."""
+    def shelf(self, language: str, rows: NDArray[np.int64], *, once: bool = True) -> Shelf:
+        """News ``rows (k,)`` in ``language``, ready to search, each story ``once``; large shelves
+        are indexed, and the index is kept beside the embeddings."""
         side, key = self._prepared(language)
         return Shelf.of(
             side,
             rows,
-            story=self._corpus.news.story,
+            story=self._corpus.news.story if once else None,
             levels=self._encoder.spec.levels,
             folder=data_root() / "indexes",
             key=key,
@@ -86,8 +86,12 @@ class Vectors:
 
     def at(self, rows: NDArray[np.integer], languages: Sequence[str]) -> NDArray[np.float32]:
         """News ``rows (k,)``, each in its language: ``(k, dim)``."""
-        parts = [self.side(language).at(rows[i : i + 1]) for i, language in enumerate(languages)]
-        return np.concatenate(parts)
+        found = np.empty((len(rows), self._encoder.spec.dim), np.float32)
+        spoken = np.asarray(languages, np.str_)
+        for language in dict.fromkeys(languages):
+            here = np.flatnonzero(spoken == language)
+            found[here] = self.side(language).at(rows[here])
+        return found
 
     def _prepared(self, language: str) -> tuple[Side, str]:
         if language not in self._sides:

@@ -31,20 +31,23 @@ def merge(
     found: Mapping[str, tuple[NDArray[np.int64], Floats]],
     k: int,
     story: NDArray[np.integer] | None = None,
+    *,
+    once: bool = True,
 ) -> MixedList:
     """The best ``k`` of the lists ``{language: (rows, scores)}``, best first.
 
     An article that is on several shelves, and with ``story (n_news,)`` a story, comes once, in the
-    language in which it scores highest. Ties go to the smaller row, then to the language named
-    first.
+    language in which it scores highest (all versions stay unless ``once``). Ties go to the smaller
+    row, then to the language named first.
     """
     languages = tuple(found)
     language = np.repeat(np.arange(len(found)), [len(rows) for rows, _ in found.values()])
     rows = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in found.values())])
     scores = np.concatenate([np.zeros(0, np.float32), *(scores for _, scores in found.values())])
     order = np.lexsort((language, rows, -scores))
-    order = order[first_of_story(rows[order])]
-    if story is not None:
+    if once:
+        order = order[first_of_story(rows[order])]
+    if once and story is not None:
         order = order[first_of_story(story[rows[order]])]
     order = order[:k]
     return MixedList(languages, language[order], rows[order], scores[order])

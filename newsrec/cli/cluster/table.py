@@ -1,0 +1,58 @@
+"""What the commands of `newsrec cluster` print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from newsrec.cluster import Changes, ClusteredShelf
+
+_SHOWN = 5
+
+
+def rows_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Columns as wide as they need to be; numbers to the right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+
+    def line(row: Sequence[str]) -> str:
+        first, rest = row[0].ljust(widths[0]), zip(row[1:], widths[1:], strict=True)
+        return "  ".join([first, *(cell.rjust(width) for cell, width in rest)]).rstrip()
+
+    return "\n".join([line(head), *map(line, cells)])
+
+
+def levels_table(shelf: ClusteredShelf) -> str:
+    """Clusters, their sizes, and how each level was made."""
+    tree, rows = shelf.tree, []
+    for level, name in enumerate(shelf.levels):
+        sizes = tree.sizes(level)
+        alone = int(np.count_nonzero(sizes == 1))
+        largest = int(sizes.max(initial=0))
+        threshold = f"{tree.thresholds[level]:.2f}"
+        rows.append([name, tree.dims[level], threshold, len(sizes), largest, alone])
+    left = int(np.count_nonzero(tree.labels[0] < 0))
+    table = rows_table(["level", "dims", "cosine", "clusters", "largest", "of one article"], rows)
+    said = f"{len(tree) - left} articles" + (f", {left} without text" if left else "")
+    recall = shelf.made.get("recall", 1.0)
+    if recall < 1:
+        said += f"; found by an index, recall of neighbours at least {recall:.3f}"
+    return f"{table}\n{said}"
+
+
+def changes_table(levels: Sequence[str], changes: Sequence[Changes]) -> str:
+    """How many clusters came, went, merged and split, and the first of each."""
+    rows = [
+        [name, len(c.births), len(c.deaths), len(c.merges), len(c.splits)]
+        for name, c in zip(levels, changes, strict=True)
+    ]
+    lines = [rows_table(["level", "born", "died", "merged", "split"], rows)]
+    for name, c in zip(levels, changes, strict=True):
+        for into, parts in c.merges[:_SHOWN]:
+            lines.append(f"{name} {into} took in {', '.join(map(str, parts))}")
+        for whole, parts in c.splits[:_SHOWN]:
+            lines.append(f"{name} {whole} is now {', '.join(map(str, parts))}")
+    return "\n".join(lines)

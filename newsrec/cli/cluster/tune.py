@@ -1,0 +1,73 @@
+"""`newsrec cluster tune`: thresholds from judged pairs of articles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from newsrec.cli.cluster.options import (
+    Dims,
+    Encoder,
+    Folder,
+    Languages,
+    Trust,
+    codes,
+    numbers,
+)
+
+
+def tune(
+    pairs: Annotated[
+        Path | None,
+        typer.Option(help="Table of id1, id2 (or text1, text2, lang1, lang2) and overall or same."),
+    ] = None,
+    stories: Annotated[
+        bool, typer.Option("--stories", help="By the corpus's categories and story ids.")
+    ] = False,
+    corpus: Folder = None,
+    encoder: Encoder = "mini",
+    lang: Languages = None,
+    dims: Dims = None,
+    linkage: Annotated[str, typer.Option(help="average or centroid.")] = "average",
+    out: Annotated[Path | None, typer.Option(help="Folder for curves.png, curves.json.")] = None,
+    trust: Trust = False,
+) -> None:
+    """Choose the threshold of each level by the best F1 over pairs."""
+    from newsrec.cli.cluster.table import rows_table
+    from newsrec.cli.progress import progress
+    from newsrec.cluster.curves import chosen, draw_curves
+    from newsrec.cluster.shelf import level_names
+    from newsrec.errors import ConfigError
+    from newsrec.files import write_json
+    from newsrec.pipeline.open import open_corpus
+    from newsrec.pipeline.tuning import tuned_curves
+    from newsrec.pipeline.vectors import Vectors
+
+    if (pairs is None) == (not stories):
+        raise ConfigError("give either --pairs FILE, judged pairs of articles, or --stories")
+    opened = open_corpus(corpus)
+    with progress("encoding") as report:
+        vectors = Vectors(opened, encoder, trust_remote_code=trust, on_progress=report)
+        sizes = numbers(dims, "--dims", int) or vectors.encoder.spec.levels[-3:]
+        curves = tuned_curves(pairs, opened, vectors, sizes, codes(lang), linkage, report)
+    rows = chosen(curves, level_names(len(curves)))
+    head = ["level", "dims", "cosine", "within 1 %", "precision", "recall", "F1", "clusters"]
+    shown = [
+        [r["level"], r["dim"], f"{r['threshold']:.2f}", "{:.2f} to {:.2f}".format(*r["flat"]),
+         *(f"{r[name]:.3f}" for name in ("precision", "recall", "f1")), r["clusters"]]
+        for r in rows
+    ]  # fmt: skip
+    typer.echo(rows_table(head, shown))
+    if out is not None:
+        draw_curves(curves, level_names(len(curves)), out / "curves.png")
+        write_json(out / "curves.json", rows)
+        typer.echo(f"wrote {out / 'curves.png'}, {out / 'curves.json'}")
+    found = ",".join(f"{r['threshold']:.2f}" for r in rows)
+    order = (
+        ""
+        if sorted(r["threshold"] for r in rows) == [r["threshold"] for r in rows]
+        else (" --any-order")
+    )
+    typer.echo(f"newsrec cluster build --thresholds {found}{order}")

@@ -1,0 +1,188 @@
+"""`newsrec cluster`, as it is called."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from newsrec.cluster import load_clusters
+from newsrec.corpus.sample import open_sample
+
+NEWSREC = str(Path(sys.executable).with_name("newsrec"))
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [NEWSREC, *map(str, arguments)], capture_output=True, text=True, check=False,
+        env={**os.environ, "COLUMNS": "110"},
+    )  # fmt: skip
+
+
+def own_corpus(folder: Path, articles: int) -> Path:
+    """The first English articles of the sample, as a newsroom would bring them."""
+    sample = open_sample()
+    texts, news = sample.texts("eng"), sample.news
+    with (folder / "articles.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "language", "title", "abstract", "published"])
+        for row in range(articles):
+            when = str(news.published[row])
+            rows.writerow([news.ids[row], "eng", texts.title[row], texts.abstract[row], when])
+    ids = [str(name) for name in news.ids[:articles]]
+    clicks = [("u1", ids[0], "2026-03-01T08:00:00"), ("u2", ids[1], "2026-03-02T08:00:00")]
+    with (folder / "clicks.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("user", "article", "time"), *clicks])
+    out = folder / f"corpus{articles}"
+    done = run("prepare", "articles", folder / "articles.csv", "--clicks", folder / "clicks.csv",
+               "--out", out)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_build_keeps_nested_clusters_of_every_article(tmp_path: Path) -> None:
+    path = tmp_path / "c.npz"
+    done = run("cluster", "build", "--out", path)
+    assert done.returncode == 0, done.stderr
+    assert "72 articles" in done.stdout
+    shelf = load_clusters(path)
+    assert shelf.levels == ("theme", "topic", "story")
+    assert shelf.articles.tolist() == open_sample().news.ids.tolist()
+    assert np.all(shelf.tree.labels >= 0)
+    assert shelf.made["encoder"]["name"] == "mini"
+    for name, k in zip(shelf.levels, shelf.tree.n_clusters, strict=True):
+        line = next(line for line in done.stdout.splitlines() if line.startswith(name))
+        assert str(k) in line.split()
+
+
+def test_build_takes_languages_levels_and_thresholds(tmp_path: Path) -> None:
+    path = tmp_path / "c.npz"
+    done = run("cluster", "build", "--lang", "fi,eng", "--thresholds", "0.2,0.5",
+               "--dims", "64,256", "--linkage", "centroid", "--direction", "merge",
+               "--out", path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    shelf = load_clusters(path)
+    assert shelf.levels == ("topic", "story")
+    assert (shelf.tree.dims, shelf.tree.thresholds) == ((64, 256), (0.2, 0.5))
+    assert shelf.made["languages"] == ["fin", "eng"]
+    assert shelf.made["direction"] == "merge"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["build", "--dims", "3,4,5"], 2, "no level of 3 dimensions; it has 64, 128, 256"),
+        (["build", "--thresholds", "0.5,0.4,0.6"], 2, "fall from one level to the next"),
+        (["build", "--thresholds", "much"], 2, "--thresholds: 'much'"),
+        (["build", "--thresholds", "2"], 2, "expected a cosine"),
+        (["build", "--lang", "deu"], 2, "deu"),
+        (["build", "--linkage", "ward"], 2, "average, centroid"),
+        (["build", "--direction", "up"], 2, "merge, refine"),
+        (["build", "--corpus", "nowhere"], 3, "nowhere"),
+        (["update", "--clusters", "none.npz"], 3, "no such file"),
+        (["tune"], 2, "either --pairs FILE"),
+        (["tune", "--pairs", "none.tsv"], 3, "none.tsv"),
+        (["tune", "--stories", "--dims", "7"], 2, "no level of 7"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(
+    arguments: list[str], code: int, said: str
+) -> None:
+    done = run("cluster", *arguments)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not done.stdout
+
+
+@pytest.mark.parametrize("command", ["build", "update", "tune"])
+def test_every_command_has_help(command: str) -> None:
+    done = run("cluster", command, "--help")
+    assert done.returncode == 0
+    assert "--encoder" in done.stdout
+
+
+def test_update_carries_numbers_over_and_says_what_became_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "c.npz"
+    first, second = own_corpus(tmp_path, 40), own_corpus(tmp_path, 72)
+    assert run("cluster", "build", "--corpus", first, "--out", path).returncode == 0
+    old = load_clusters(path)
+    for extra in ([], ["--rebuild"]):
+        out, said = tmp_path / "new.npz", tmp_path / "changes.json"
+        done = run("cluster", "update", "--clusters", path, "--corpus", second, "--out", out,
+                   "--json", said, *extra)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        new, changes = load_clusters(out), json.loads(said.read_text("utf-8"))
+        assert len(new.articles) == 72
+        assert list(changes) == ["theme", "topic", "story"]
+        for level, name in enumerate(new.levels):
+            found = changes[name]
+            assert found["ids"] == new.numbers[level].tolist()
+            assert set(found["births"]) <= set(found["ids"])
+            assert min(found["births"], default=10**6) >= old.free[level]
+        assert "born" in done.stdout
+    assert load_clusters(path).articles.tolist() == old.articles.tolist()
+
+
+def test_update_refuses_another_encoder(tmp_path: Path) -> None:
+    path = tmp_path / "c.npz"
+    assert run("cluster", "build", "--out", path).returncode == 0
+    shelf = load_clusters(path)
+    from dataclasses import replace
+
+    from newsrec.cluster import save_clusters
+
+    other = {**shelf.made, "encoder": {"name": "nase", "revision": "abc"}}
+    save_clusters(path, replace(shelf, made=other))
+    done = run("cluster", "update", "--clusters", path)
+    assert done.returncode == 2
+    assert "made with nase abc" in done.stderr
+
+
+def test_tune_by_the_corpus_draws_a_curve_and_says_how_to_go_on(tmp_path: Path) -> None:
+    done = run("cluster", "tune", "--stories", "--out", tmp_path / "tuned")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "tuned" / "curves.json").read_text("utf-8"))
+    assert [row["level"] for row in rows] == ["theme", "topic", "story"]
+    assert all(0 < row["f1"] <= 1 for row in rows)
+    assert (tmp_path / "tuned" / "curves.png").read_bytes().startswith(b"\x89PNG")
+    command = done.stdout.splitlines()[-1].split()
+    again = run(*command[1:], "--out", tmp_path / "c.npz")
+    assert again.returncode == 0, again.stderr
+    assert load_clusters(tmp_path / "c.npz").tree.thresholds == tuple(
+        round(row["threshold"], 2) for row in rows
+    )
+
+
+def test_tune_by_judged_articles_of_the_corpus(tmp_path: Path) -> None:
+    news = open_sample().news
+    rng = np.random.default_rng(0)
+    lines = ["id1\tid2\tsame"]
+    for a, b in rng.choice(72, (400, 2)):
+        lines.append(f"{news.ids[a]}\t{news.ids[b]}\t{int(news.category[a] == news.category[b])}")
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("\n".join(lines), encoding="utf-8")
+    done = run("cluster", "tune", "--pairs", pairs, "--dims", "256")
+    assert done.returncode == 0, done.stderr
+    assert "story" in done.stdout
+    pairs.write_text("id1\tid2\tsame\nnobody\tN01\t1\n", encoding="utf-8")
+    done = run("cluster", "tune", "--pairs", pairs, "--dims", "256")
+    assert done.returncode == 3
+    assert "'nobody'" in done.stderr
+
+
+def test_the_same_build_is_found_again_by_the_next_command(tmp_path: Path) -> None:
+    assert run("cluster", "build").returncode == 0
+    kept = list((Path(os.environ["NEWSREC_DATA"]) / "clusters").iterdir())
+    assert len(kept) == 1
+    written = kept[0].stat().st_mtime_ns
+    done = run("recommend", "--user", "U123", "--lang", "fin", "--max-per-topic", "1")
+    assert done.returncode == 0, done.stderr
+    assert kept[0].stat().st_mtime_ns == written
+    assert list((Path(os.environ["NEWSREC_DATA"]) / "clusters").iterdir()) == kept
