@@ -1,10 +1,11 @@
-"""Recommendations as a table, JSON or CSV."""
+"""Recommendations as JSON or CSV."""
 
 from __future__ import annotations
 
 import io
 from typing import TYPE_CHECKING
-from unicodedata import category
+
+from newsrec.cli.printable import printable
 
 if TYPE_CHECKING:
     from newsrec.pipeline.page import Recommendations
@@ -24,57 +25,21 @@ def csv(found: Recommendations) -> str:
     out = io.StringIO()
     lines = writer(out, lineterminator="\n")
     reason = ("id", "language", "title", "share")
-    lines.writerow(["rank", "id", "language", "title", "score", *(f"because_{f}" for f in reason)])
+    levels = levels_of(found)
+    head = ["rank", "id", "language", "title", "score", *(f"because_{f}" for f in reason)]
+    lines.writerow([*head, *levels])
     for item in found.items:
         why = item.because
         because = ["", "", "", ""] if why is None else [why.id, why.language, why.title, why.share]
         cells = [item.rank, item.id, item.language, item.title, item.score, *because]
-        lines.writerow([_printable(c) if isinstance(c, str) else c for c in cells])
+        cells += [(item.clusters or {}).get(level, "") for level in levels]
+        lines.writerow([printable(c) if isinstance(c, str) else c for c in cells])
     return out.getvalue()
 
 
-def table(found: Recommendations) -> str:
-    """For people: as wide as the terminal, titles folded, one reason a row."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table(
-        title=Text(_printable(f"{found.user} · {found.language}")),
-        title_justify="left",
-        expand=False,
-    )
-    shown.add_column("", justify="right", style="dim", no_wrap=True)
-    shown.add_column("article", no_wrap=True)
-    shown.add_column("lang", no_wrap=True)
-    shown.add_column("title", ratio=3, overflow="fold")
-    shown.add_column("score", justify="right", no_wrap=True)
-    shown.add_column("because you read", ratio=2, overflow="fold")
-    for item in found.items:
-        why = item.because
-        reason = "" if why is None else f"{why.title} ({why.language}, {why.share:.0%})"
-        # Text, not markup: a title may hold square brackets, and control characters are dropped.
-        cells = [str(item.rank), item.id, item.language, item.title, f"{item.score:.3f}", reason]
-        shown.add_row(*(Text(_printable(cell)) for cell in cells))
-    if not found.items:
-        return f"{NOTHING}\n"
-    console = Console(file=io.StringIO(), width=_width())
-    with console.capture() as captured:
-        console.print(shown)
-    return captured.get()
-
-
-def _printable(cell: str) -> str:
-    """No control characters, no overrides of the writing direction: what an article says must not
-    steer the reader's terminal. Joiners stay, words need them."""
-    return "".join(" " if category(c) == "Cc" or c in _OVERRIDES else c for c in cell)
+def levels_of(found: Recommendations) -> list[str]:
+    """The levels that the clusters of the list's articles are named at."""
+    return list(dict.fromkeys(level for item in found.items for level in item.clusters or {}))
 
 
 NOTHING = "no article to recommend: none on this shelf at this time that was not read"
-_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-def _width() -> int:
-    from shutil import get_terminal_size
-
-    return max(60, get_terminal_size((110, 24)).columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -43,34 +43,35 @@ def recommend(
             "language, language for several."
         ),
     ] = None,
+    rerank: Annotated[
+        str | None, typer.Option(help="mmr, dpp, xquad:aspect=topic, … [mmr with --diversity]")
+    ] = None,
+    diversity: Annotated[
+        float | None, typer.Option(help="0: by relevance, 1: variety alone. [tuned, or measured]")
+    ] = None,
+    max_per_story: Annotated[int | None, typer.Option(help="Articles of one story.")] = None,
+    max_per_topic: Annotated[int | None, typer.Option(help="Articles of one topic.")] = None,
+    clusters: Annotated[
+        Path | None, typer.Option(help="File of `newsrec cluster build`. [the corpus's own]")
+    ] = None,
     trust: Annotated[
         bool, typer.Option("--trust-remote-code", help="Run code that comes with a model.")
     ] = False,
     format: Annotated[Format, typer.Option(help="What to print.")] = Format.table,
 ) -> None:
     """Rank the whole shelf of a language for one reader, and say why."""
-    from newsrec.cli import listing
-    from newsrec.cli.progress import progress
-    from newsrec.pipeline.open import open_corpus
-    from newsrec.pipeline.page import recommend
-    from newsrec.pipeline.request import Request
-    from newsrec.rank.mixed import exposure
+    from newsrec.cli.recommending import Wanted, run
 
-    words: dict[str, Any] = {"languages": lang, "as_of": as_of, "max_age": max_age}
-    request = Request(user=user, k=k, history_language=history_lang, centre=centre, **words)
-    opened = open_corpus(corpus)
-    with progress("encoding") as on_progress:
-        found = recommend(
-            opened, request, encoder=encoder, trust_remote_code=trust, on_progress=on_progress
-        )
-    if found.fallback:
-        typer.echo(f"newsrec: {found.fallback}", err=True)
-    elif len(request.languages) > 1:
-        shares = exposure([item.language for item in found.items]).items()
-        shown = ", ".join(f"{language} {share:.0%}" for language, share in shares)
-        removed = f"mean removed: {request.centre or 'language'}"
-        typer.echo(f"newsrec: mixed shelf, {removed}; exposure: {shown}", err=True)
-    if not found.items and format is not Format.table:
-        typer.echo(f"newsrec: {listing.NOTHING}", err=True)
-    print_as = {"table": listing.table, "json": listing.json, "csv": listing.csv}
-    typer.echo(print_as[format.value](found), nl=False)
+    asked = {
+        "user": user, "languages": lang, "k": k, "history_language": history_lang, "as_of": as_of,
+        "max_age": max_age, "centre": centre,
+    }  # fmt: skip
+    limits = {"story": max_per_story, "topic": max_per_topic}
+    run(
+        Wanted(corpus, encoder, trust, format.value),
+        asked,
+        rerank=rerank,
+        diversity=diversity,
+        at_most={aspect: n for aspect, n in limits.items() if n is not None},
+        clusters=clusters,
+    )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from newsrec.cluster.days import Ids, first_ids
 from newsrec.errors import DataError
-from newsrec.types.clusters import ClusterTree
+from newsrec.types.clusters import ClusterTree, dense
 
 #: What the levels of a tree are called, coarse to fine, the last ones for trees of fewer levels.
 LEVELS = ("theme", "topic", "story")
@@ -76,6 +76,21 @@ class ClusteredShelf:
             name: np.where(known, labels[row], -1).astype(np.int64)
             for name, labels in zip(self.levels, self.tree.labels, strict=True)
         }
+
+    def over(self, articles: NDArray[np.str_]) -> ClusteredShelf:
+        """The same clusters over other ``articles (m,)``: those that the tree does not have are in
+        none, clusters that keep no article are left out."""
+        if np.array_equal(self.articles, articles):
+            return self
+        found = list(self.classes(articles).values())
+        labels = np.stack([dense(row) for row in found])
+        numbers = []
+        for before, after, known in zip(found, labels, self.numbers, strict=True):
+            kept = np.full(int(after.max(initial=-1)) + 1, -1, np.int64)
+            kept[after[after >= 0]] = known[before[after >= 0]]
+            numbers.append(kept)
+        tree = ClusterTree(labels, self.tree.dims, self.tree.thresholds)
+        return ClusteredShelf(tree, articles, tuple(numbers), self.free, self.made)
 
 
 def level_names(n: int) -> tuple[str, ...]:

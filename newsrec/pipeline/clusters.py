@@ -76,15 +76,19 @@ def clusters(
     corpus: Corpus, vectors: Vectors, cut: Cut | None = None, *, path: Path | None = None
 ) -> ClusteredShelf:
     """The clusters of ``corpus`` as ``vectors``' encoder sees it; made and kept where they are not.
+    The articles of the tree are the rows of its news.
 
     ``path``: a file to read, whatever it was made from (see `made_with` to find out); None: the
     place under ``data/clusters`` that belongs to corpus, encoder and ``cut``.
     """
+    ids = np.asarray(corpus.news.ids)
     if path is not None:
-        return load_clusters(path)
+        return load_clusters(path).over(ids)
     fitted = (cut or Cut()).fitted(corpus, vectors.encoder.spec)
     place = place_of(corpus, vectors.encoder.spec, fitted)
-    return load_clusters(place) if place.exists() else make_clusters(corpus, vectors, fitted, place)
+    if place.exists():
+        return load_clusters(place).over(ids)
+    return make_clusters(corpus, vectors, fitted, place)
 
 
 def make_clusters(corpus: Corpus, vectors: Vectors, cut: Cut, path: Path) -> ClusteredShelf:
@@ -166,9 +170,11 @@ def place_of(corpus: Corpus, encoder: EncoderSpec, cut: Cut) -> Path:
 def aspects(corpus: Corpus, shelf: ClusteredShelf) -> dict[str, NDArray[np.integer]]:
     """Classes of all news ``(n_news,)`` by level: ``theme``, ``topic``, ``story``.
 
+    ``shelf`` is that of `clusters`.
     Stories that the corpus names win over found ones; those of other articles are numbered behind.
     """
-    found: dict[str, NDArray[np.integer]] = dict(shelf.classes(np.asarray(corpus.news.ids)))
+    labels = np.asarray(shelf.tree.labels, np.int64)
+    found: dict[str, NDArray[np.integer]] = dict(zip(shelf.levels, labels, strict=True))
     told = np.asarray(corpus.news.story, np.int64)
     if "story" in found and np.any(told >= 0):
         behind = int(told.max()) + 1 + found["story"]

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newsrec.corpus import Corpus
 from newsrec.corpus.readers import reading
@@ -14,6 +15,8 @@ from newsrec.encode import EmbeddingStore
 from newsrec.pipeline.history import History, history
 from newsrec.pipeline.request import Request
 from newsrec.pipeline.shelf import Rows, last_moment, on_offer
+from newsrec.pipeline.varied import Varied
+from newsrec.pipeline.variety import Variety
 from newsrec.pipeline.vectors import Vectors
 from newsrec.protocols import Encoder
 from newsrec.rank.clicks import ClickLog, first_shown
@@ -35,7 +38,8 @@ class Because:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One recommendation; ``because`` is None in a list that no history made."""
+    """One recommendation; ``because`` is None in a list that no history made; ``clusters`` names
+    those it is in by level, ``{"theme": …, "topic": …}``, in a list that clusters had a part in."""
 
     rank: int
     id: str
@@ -43,6 +47,14 @@ class Item:
     title: str
     score: float
     because: Because | None
+    clusters: dict[str, str] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """``{rank, id, language, title, score, because}``, and ``clusters`` where there are any."""
+        found = asdict(self)
+        if self.clusters is None:
+            del found["clusters"]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +69,14 @@ class Recommendations:
 
     def to_dict(self) -> dict[str, Any]:
         """``{user, language, fallback, items: [{rank, id, language, title, score, because}]}``."""
-        return {**asdict(self), "items": [asdict(item) for item in self.items]}
+        return {**asdict(self), "items": [item.to_dict() for item in self.items]}
 
 
 def recommend(
     corpus: Corpus,
     request: Request,
     *,
+    variety: Variety | None = None,
     encoder: Encoder | str = "mini",
     trust_remote_code: bool = False,
     store: EmbeddingStore | None = None,
@@ -73,7 +86,8 @@ def recommend(
 
     A reader without history, or unknown, gets what is fresh and popular, spread over categories
     (`newsrec.rank.cold`). ``trust_remote_code``: an ``encoder`` that is named may run Python code
-    of its repository. Raises `ConfigError` for a language that the corpus does not have.
+    of its repository. ``variety``: how varied the list is to be (None: by relevance). Raises
+    `ConfigError` for a language that the corpus does not have.
     """
     now = last_moment(corpus) if request.as_of is None else request.as_of
     read = reading(corpus, request.user, now)
@@ -84,21 +98,46 @@ def recommend(
         corpus, encoder, store, centre=centre, shelves=request.languages,
         trust_remote_code=trust_remote_code, on_progress=on_progress,
     )  # fmt: skip
+    varied = Varied(corpus, vectors, request, variety) if variety and variety.asked else None
     past = history(corpus, vectors, request, read)
     if past is None:
-        return _fallback(corpus, request, offer, now, known=read is not None)
+        return _fallback(corpus, request, offer, now, varied, known=read is not None)
     query = past.vectors.mean(0)
-    found = {
-        language: vectors.shelf(language, rows).top(query, request.k)
-        for language, rows in offer.items()
-    }
-    best = merge(found, request.k, corpus.news.story)
+    once = varied is None or not varied.every_version
+
+    def search(n: int) -> MixedList:
+        found = {
+            language: vectors.shelf(language, rows, once=once).top(query, n)
+            for language, rows in offer.items()
+        }
+        return merge(found, n, corpus.news.story, once=once)
+
+    best = _chosen(search, request, offer, varied, past.rows)
     because = _because(corpus, vectors, best, past)
-    return _list(corpus, request, best, because, fallback=None)
+    return _list(corpus, request, best, because, varied, fallback=None)
+
+
+def _chosen(
+    search: Callable[[int], MixedList],
+    request: Request,
+    offer: dict[str, Rows],
+    varied: Varied | None,
+    read: NDArray[np.integer],
+) -> MixedList:
+    """The ``k`` best of what is on offer, or those that make a varied list."""
+    if varied is None:
+        return search(request.k)
+    return varied.choose(search, read, sum(map(len, offer.values())))
 
 
 def _fallback(
-    corpus: Corpus, request: Request, offer: dict[str, Rows], now: np.datetime64, *, known: bool
+    corpus: Corpus,
+    request: Request,
+    offer: dict[str, Rows],
+    now: np.datetime64,
+    varied: Varied | None,
+    *,
+    known: bool,
 ) -> Recommendations:
     """Fresh and popular, spread over categories; the score is the heat."""
     splits = [corpus.impressions(split) for split in corpus.splits]
@@ -114,13 +153,18 @@ def _fallback(
         for language, shelf in offer.items()
         for here in [np.isin(rows, shelf)]
     }
-    best = merge(lists, request.k, corpus.news.story)
+    once = varied is None or not varied.every_version
+
+    def search(n: int) -> MixedList:
+        return merge(lists, n, corpus.news.story, once=once)
+
+    best = _chosen(search, request, offer, varied, np.zeros(0, np.int64))
     heat = cold.heat(corpus.news, best.rows, moment).astype(np.float32)
     best = replace(best, scores=heat)
     history = f"reader {request.user!r} has no history that can be read at {now}"
     who = history if known else f"no reader {request.user!r} in this corpus"
     note = f"{who}: fresh and popular articles instead, spread over categories"
-    return _list(corpus, request, best, [None] * len(best.rows), fallback=note)
+    return _list(corpus, request, best, [None] * len(best.rows), varied, fallback=note)
 
 
 def _because(
@@ -146,13 +190,15 @@ def _list(
     request: Request,
     best: MixedList,
     because: list[Because | None],
+    varied: Varied | None,
     fallback: str | None,
 ) -> Recommendations:
     """The articles ``best`` as the reader sees them."""
     items = []
+    named = [None] * len(best.rows) if varied is None else varied.named(best.rows)
     for i, row in enumerate(best.rows.tolist()):
         language = best.languages[best.language[i]]
         title, score = corpus.texts(language).title[row], round(float(best.scores[i]), 6)
         id_ = str(corpus.news.ids[row])
-        items.append(Item(i + 1, id_, language, title, score, because[i]))
+        items.append(Item(i + 1, id_, language, title, score, because[i], named[i]))
     return Recommendations(request.user, ",".join(request.languages), fallback, tuple(items))

@@ -90,3 +90,16 @@ def test_classes_of_articles_that_the_shelf_has_and_of_others(vectors: NDArray[n
     assert list(found) == ["theme", "topic", "story"]
     for name, labels in zip(found, shelf.tree.labels, strict=True):
         assert found[name].tolist() == [labels[7], -1, labels[3]]
+
+
+def test_the_same_clusters_over_other_articles(vectors: NDArray[np.float32]) -> None:
+    shelf = shelf_of(vectors, np.arange(100))
+    assert shelf.over(shelf.articles) is shelf
+    others = named(np.array([40, 999, 7, 8, 12]))
+    moved = shelf.over(others)
+    assert moved.articles.tolist() == others.tolist()
+    assert np.all(moved.tree.labels[:, 1] == -1)
+    for level in range(3):
+        before, after = number_of(shelf, level), number_of(moved, level)
+        assert all(before[a] == after[a] for a in ("N40", "N7", "N8", "N12"))
+    assert shelf.over(named(np.array([555]))).tree.n_clusters == (0, 0, 0)

@@ -1,0 +1,5 @@
+"""x"""
+
+
+def tuned_diversity(corpus: object, reranker: str) -> float:
+    return 0.3
