@@ -183,6 +183,15 @@ class StaticEncoder:
         words, pieces = cut_words(self._tokenizer, map(self._clean, texts))
         return [one.tolist() for one in words.through(pieces)]
 
+    def cut(self, run: str) -> list[str]:
+        """A run of letters in the tokenizer's pieces, as strings; unknown characters stay.
+
+        Where folding changes no length (Han is simplified), the pieces are as long as the run.
+        """
+        word = "".join(self._clean(run).split())
+        found = self._tokenizer.encode(f"▁{word}", add_special_tokens=False)
+        return [word[max(a - 1, 0) : b - 1] for a, b in found.offsets if b > 1]
+
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """``(n, dim) float32``, rows of length 1 (or 0: no known piece), in the order given."""
         texts = as_texts(texts)

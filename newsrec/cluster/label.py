@@ -1,0 +1,331 @@
+"""A short name for every cluster in the reader's language, and an article that stands for it.
+
+No language model: the name is made of phrases of the articles, those nearest to the cluster's
+centre and farther from its siblings' (in the manner of KeyBERT, with class against class).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsrec.cluster.centres import Articles, Floats, Rows, unit
+from newsrec.cluster.phrases import Phrase, capital, phrases
+from newsrec.cluster.segment import Cut
+from newsrec.errors import ConfigError, DataError
+from newsrec.languages import canonical
+from newsrec.types.clusters import ClusterTree
+from newsrec.types.texts import Texts
+
+#: Texts to unit vectors ``(n, dim) float32``, in the space of the articles' vectors.
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+
+_PARTS = 3  # phrases in the name of a cluster that has children
+_GAIN = 0.12  # mean cosine with the children that one more phrase must bring
+_ONCE = 0.8  # what a phrase of several words is worth that stands in one place only
+_OFTEN = 0.08  # for every doubling of the places that have it
+_READ = 48  # articles of a cluster that are read for phrases
+_NEIGHBOURS = 4  # articles outside a cluster that are read where it has none in the language
+_AT_ONCE = 256  # clusters whose phrases are embedded together
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """``text`` names ``cluster``; ``language`` is what it is written in.
+
+    ``source``: ``members`` of the cluster wrote it; ``neighbours``: the nearest articles outside
+    it; ``other language``: nothing on the shelf is in the language asked for; ``none``: no text.
+    ``parts``: the phrases that ``text`` joins.
+    """
+
+    cluster: int
+    text: str
+    language: str
+    source: str
+    parts: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Case:
+    """A cluster to be named: where it lies, among which siblings, over which children."""
+
+    cluster: int
+    rows: Rows
+    centre: Floats  # (dim,) unit
+    siblings: Floats  # (s, dim) unit, away from the parent's centre; itself among them, at
+    own: int
+    children: Floats  # (c, dim) unit
+    source: str = "members"
+    language: str = ""
+    phrases: Sequence[Phrase] = ()
+
+
+class Labeller:
+    """Names the clusters of a ``tree``; what clusters share is worked out once.
+
+    ``texts`` and ``vectors (n_news, dim)`` by language, ``embed`` for phrases. ``cut`` is passed to
+    `words` for scripts without spaces. Raises `DataError` where rows do not match.
+    """
+
+    def __init__(
+        self,
+        tree: ClusterTree,
+        texts: Mapping[str, Texts],
+        vectors: Mapping[str, Floats],
+        embed: Embed,
+        cut: Cut | None = None,
+    ) -> None:
+        self._articles = Articles(texts, vectors)
+        if len(tree) != len(self._articles):
+            raise DataError(f"the tree has {len(tree)} articles, the texts {len(self._articles)}")
+        self._tree, self._embed, self._cut = tree, embed, cut
+
+    def label(
+        self, level: int, language: str, clusters: Sequence[int] | None = None
+    ) -> tuple[Label, ...]:
+        """Names in ``language`` for ``clusters`` of ``level`` (default: all), in that order.
+
+        The coarsest level gets single words, the next up to two, finer ones up to three; a cluster
+        with children gets up to three phrases that cover them. A phrase belongs to that sibling
+        whose centre is nearest, so no two siblings share one. Raises `ConfigError` for a level or
+        a cluster that does not exist.
+        """
+        level = self._level(level)
+        language = canonical(language)
+        wanted = self._wanted(level, clusters)
+        labels: list[Label] = []
+        for start in range(0, len(wanted), _AT_ONCE):
+            cases = self._cases(level, wanted[start : start + _AT_ONCE])
+            for case in cases:
+                self._read(case, level, language)
+            labels += self._named(cases)
+        return tuple(_told_apart(labels, self._tree.parents(level)))
+
+    def medoids(
+        self, level: int, clusters: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.int64]]:
+        """Language -> ``(k,)``: for each of ``clusters`` the row with text in the language that is
+        nearest to the centre, over all languages, of the cluster; -1 where there is none.
+
+        Ties go to the first title in the order of code points.
+        """
+        level = self._level(level)
+        asked = self._wanted(level, clusters)
+        wanted, back = np.unique(asked, return_inverse=True)
+        number = np.full(self._tree.n_clusters[level] + 1, -1, np.int64)
+        number[wanted] = np.arange(len(wanted))
+        of = number[self._tree.labels[level]]
+        rows = np.flatnonzero(of >= 0)
+        centres = unit(self._articles.sums(rows, of[rows], len(wanted)))
+        found = {}
+        for language, texts in self._articles.texts.items():
+            here = rows[texts.present[rows]]
+            near = np.empty(len(here))
+            for start in range(0, len(here), 16_384):
+                part = here[start : start + 16_384]
+                own = unit(self._articles.inside(language, part))
+                near[start : start + len(part)] = np.einsum("nd,nd->n", own, centres[of[part]])
+            found[language] = _nearest(of[here], near, here, len(wanted), texts)[back]
+        return found
+
+    def _level(self, level: int) -> int:
+        if not -self._tree.n_levels <= level < self._tree.n_levels:
+            raise ConfigError(f"level {level}: the tree has {self._tree.n_levels} levels, from 0")
+        return level % self._tree.n_levels
+
+    def _wanted(self, level: int, clusters: Sequence[int] | None) -> NDArray[np.int64]:
+        n = self._tree.n_clusters[level]
+        if clusters is None:
+            return np.arange(n)
+        wrong = [one for one in clusters if not 0 <= one < n]
+        if wrong:
+            raise ConfigError(f"cluster {wrong[0]}: level {level} has {n} clusters, from 0")
+        return np.array(clusters, np.int64).reshape(-1)
+
+    def _cases(self, level: int, wanted: NDArray[np.int64]) -> list[_Case]:
+        """Centres of the clusters, of their siblings and of their children."""
+        tree = self._tree
+        of, parents = tree.labels[level], tree.parents(level)
+        near = np.append(np.isin(parents, parents[wanted]), False)[of]  # -1: the last
+        rows = np.flatnonzero(near)
+        sums = self._articles.sums(rows, of[rows], len(parents))
+        sizes = np.bincount(of[rows], minlength=len(parents))[:, None]
+        kids, kid_of = self._children(level, wanted)
+        families, inside, members = _groups(parents), _groups(kid_of), _groups(of)
+        cases = []
+        for cluster in wanted.tolist():
+            siblings = families[int(parents[cluster])]
+            means = sums[siblings] / np.maximum(sizes[siblings], 1)
+            if len(siblings) > 1:
+                means = means - sums[siblings].sum(0) / max(1, sizes[siblings].sum())
+            own = int(np.searchsorted(siblings, cluster))
+            found = kids[inside[cluster]]
+            cases.append(
+                _Case(
+                    cluster, members[cluster], unit(sums[cluster]), unit(means), own,
+                    unit(found[np.any(found, axis=1)]),
+                )
+            )  # fmt: skip
+        return cases
+
+    def _children(
+        self, level: int, wanted: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.integer]]:
+        """Sums of all clusters of the next finer level inside ``wanted``, and what each is in."""
+        tree = self._tree
+        if level + 1 == tree.n_levels:
+            return np.zeros((tree.n_clusters[level], 1)), np.arange(tree.n_clusters[level])
+        below, parents = tree.labels[level + 1], tree.parents(level + 1)
+        inner = np.append(np.isin(parents, wanted), False)
+        rows = np.flatnonzero(inner[below])
+        return self._articles.sums(rows, below[rows], len(parents)), parents
+
+    def _read(self, case: _Case, level: int, language: str) -> None:
+        """Find phrases for ``case``: in its members, else in neighbours, else in any language."""
+        shelf = self._articles.texts
+        rows = case.rows[shelf[language].present[case.rows]] if language in shelf else case.rows[:0]
+        case.language = language
+        if not len(rows) and language in shelf and np.any(case.centre):
+            case.source = "neighbours"
+            rows = self._articles.nearest(language, case.centre, _NEIGHBOURS)
+        if not len(rows):
+            present = {one: int(shelf[one].present[case.rows].sum()) for one in shelf}
+            case.source = "other language"
+            case.language = max(present, key=lambda one: (present[one], one == "eng", one))
+            rows = case.rows[shelf[case.language].present[case.rows]]
+        if not len(rows):
+            case.source = "none"
+            return
+        last = level + 1 == self._tree.n_levels
+        longest = 3 if last else min(level + 1, 3)
+        chosen = self._chosen(case, level, rows)
+        texts = shelf[case.language]
+        lines = [*texts.title.take(chosen), *texts.abstract.take(chosen)]
+        case.phrases = phrases(lines, case.language, longest, self._cut)
+
+    def _chosen(self, case: _Case, level: int, rows: Rows) -> Rows:
+        """The `_READ` articles to read: the most central of every child in turn, large ones
+        first."""
+        if len(rows) <= _READ:
+            return rows
+        near = np.round(self._articles.inside(case.language, rows) @ case.centre, 6)
+        child = self._tree.labels[min(level + 1, self._tree.n_levels - 1)][rows]
+        _, group, size = np.unique(child, return_inverse=True, return_counts=True)
+        order = np.lexsort((-near, group))
+        first = np.flatnonzero(np.diff(group[order], prepend=-1))
+        turn = np.empty(len(rows), np.int64)
+        turn[order] = np.arange(len(rows)) - np.repeat(first, size)
+        return rows[np.lexsort((-near, -size[group], turn))[:_READ]]
+
+    def _named(self, cases: Sequence[_Case]) -> list[Label]:
+        texts = sorted({phrase.text for case in cases for phrase in case.phrases})
+        place = {text: i for i, text in enumerate(texts)}
+        vectors = np.asarray(self._embed(texts), np.float64) if texts else np.zeros((0, 1))
+        labels = []
+        for case in cases:
+            parts = _parts(case, vectors[[place[phrase.text] for phrase in case.phrases]])
+            if not parts and case.source != "none":
+                parts = self._headline(case)
+            text = capital(" · ".join(parts), case.language)
+            labels.append(
+                Label(
+                    case.cluster, text, case.language if text else "",
+                    case.source if text else "none", parts,
+                )
+            )  # fmt: skip
+        return labels
+
+    def _headline(self, case: _Case) -> tuple[str, ...]:
+        """A title, where the articles have no word but stop words and numerals."""
+        texts = self._articles.texts[case.language]
+        titles = texts.title.take(case.rows[texts.present[case.rows]])
+        return tuple(sorted(title.strip() for title in titles if title.strip())[:1])
+
+
+def _parts(case: _Case, vectors: NDArray[np.float64]) -> tuple[str, ...]:
+    """The phrases to call ``case`` by; ``vectors (m, dim)`` are those of its phrases."""
+    found = case.phrases
+    if not found:
+        return ()
+    to_siblings = vectors @ case.siblings.T
+    away = to_siblings[:, case.own]
+    score = (vectors @ case.centre + away) / 2
+    score *= np.where(score > 0, [_worth(phrase) for phrase in found], 1)
+    mine = away >= to_siblings.max(1) - 1e-6
+    score = np.round(np.where(mine if mine.any() else True, score, score - 2), 6)
+    chosen = [_best(score, found)]
+    covered = vectors @ case.children.T if case.children.shape[1] == vectors.shape[1] else None
+    while covered is not None and len(chosen) < min(_PARTS, covered.shape[1]):
+        now = np.maximum(covered[chosen].max(0), 0)
+        gain = np.maximum(covered, now).mean(1) - now.mean()
+        said = {word for i in chosen for word in found[i].words}
+        fresh = np.array([not said.intersection(phrase.words) for phrase in found])
+        good = fresh & (gain >= _GAIN) & (score > score[chosen[0]] / 3)
+        if not good.any():
+            break
+        chosen.append(_best(np.round(np.where(good, gain + score / 2, -9), 6), found))
+    return tuple(found[i].text for i in chosen)
+
+
+def _worth(phrase: Phrase) -> float:
+    once = phrase.count == 1 and phrase.n_words > 1
+    return (_ONCE if once else 1) * (1 + _OFTEN * np.log2(phrase.count))
+
+
+def _best(score: Floats, found: Sequence[Phrase]) -> int:
+    return min(range(len(found)), key=lambda i: (-score[i], len(found[i].text), found[i].text))
+
+
+def _told_apart(labels: Sequence[Label], parents: NDArray[np.int32]) -> list[Label]:
+    """A number behind a name that a sibling has too: their articles say the same."""
+    seen: dict[tuple[int, str], dict[int, int]] = {}
+    out = []
+    for label in labels:
+        same = seen.setdefault((int(parents[label.cluster]), label.text), {})
+        number = same.setdefault(label.cluster, len(same) + 1)
+        again = label.text and number > 1
+        out.append(replace(label, text=f"{label.text} ({number})") if again else label)
+    return out
+
+
+def _nearest(
+    of: NDArray[np.int64], near: Floats, rows: Rows, k: int, texts: Texts
+) -> NDArray[np.int64]:
+    """``(k,)``: in every cluster the row with the highest ``near``."""
+    near = np.round(near, 6)
+    top = np.full(k, -np.inf)
+    np.maximum.at(top, of, near)
+    ties = np.flatnonzero(near == top[of])
+    titles = texts.title.take(rows[ties])
+    order = sorted(range(len(ties)), key=lambda i: (titles[i], rows[ties[i]]))
+    found = np.full(k, -1, np.int64)
+    for i in reversed(order):
+        found[of[ties[i]]] = rows[ties[i]]
+    return found
+
+
+def _groups(labels: NDArray[np.integer]) -> dict[int, Rows]:
+    """Where each label stands, ascending."""
+    order = np.argsort(labels, kind="stable")
+    first = np.flatnonzero(np.diff(labels[order], prepend=-2))
+    return {
+        int(labels[part[0]]): part for part in np.split(order, first[1:]) if len(part)
+    }
+
+
+def label_clusters(
+    tree: ClusterTree,
+    level: int,
+    texts: Mapping[str, Texts],
+    language: str,
+    *,
+    vectors: Mapping[str, Floats],
+    embed: Embed,
+    clusters: Sequence[int] | None = None,
+    cut: Cut | None = None,
+) -> tuple[Label, ...]:
+    """`Labeller.label` for one level and language."""
+    return Labeller(tree, texts, vectors, embed, cut).label(level, language, clusters)
