@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +24,13 @@ from newsrec.types.texts import Texts
 #: Texts to unit vectors ``(n, dim) float32``, in the space of the articles' vectors.
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
-_PARTS = 3  # phrases in the name of a cluster that has children
-_GAIN = 0.12  # mean cosine with the children that one more phrase must bring
-_ONCE = 0.8  # what a phrase of several words is worth that stands in one place only
+_PARTS = {False: 3, True: 2}  # phrases in a name, at most; True: finest level
+_GAIN = {False: 0.12, True: 0.03}  # mean cosine with the children that one more phrase must bring
+_AWAY = {False: 0.5, True: 0.25}  # weight of the contrast with the siblings; True: finest level
+_ALONE = 0.7  # what a single word is worth at the finest level
 _OFTEN = 0.08  # for every doubling of the places that have it
+_TITLE = 1.1  # what a phrase is worth that stands in a title
+_SHORTER = 0.8  # of its score a shorter form of the same word must have
 _READ = 48  # articles of a cluster that are read for phrases
 _NEIGHBOURS = 4  # articles outside a cluster that are read where it has none in the language
 _AT_ONCE = 256  # clusters whose phrases are embedded together
@@ -58,6 +62,7 @@ class _Case:
     siblings: Floats  # (s, dim) unit, away from the parent's centre; itself among them, at
     own: int
     children: Floats  # (c, dim) unit
+    finest: bool
     source: str = "members"
     language: str = ""
     phrases: Sequence[Phrase] = ()
@@ -162,11 +167,11 @@ class Labeller:
             if len(siblings) > 1:
                 means = means - sums[siblings].sum(0) / max(1, sizes[siblings].sum())
             own = int(np.searchsorted(siblings, cluster))
-            found = kids[inside[cluster]]
+            found = kids[inside.get(cluster, [])][:_READ]
             cases.append(
                 _Case(
                     cluster, members[cluster], unit(sums[cluster]), unit(means), own,
-                    unit(found[np.any(found, axis=1)]),
+                    unit(found[np.any(found, axis=1)]), level + 1 == tree.n_levels,
                 )
             )  # fmt: skip
         return cases
@@ -177,7 +182,8 @@ class Labeller:
         """Sums of all clusters of the next finer level inside ``wanted``, and what each is in."""
         tree = self._tree
         if level + 1 == tree.n_levels:
-            return np.zeros((tree.n_clusters[level], 1)), np.arange(tree.n_clusters[level])
+            rows = np.flatnonzero(np.isin(tree.labels[level], wanted))
+            return self._articles.over_languages(rows).astype(np.float64), tree.labels[level][rows]
         below, parents = tree.labels[level + 1], tree.parents(level + 1)
         inner = np.append(np.isin(parents, wanted), False)
         rows = np.flatnonzero(inner[below])
@@ -199,12 +205,13 @@ class Labeller:
         if not len(rows):
             case.source = "none"
             return
-        last = level + 1 == self._tree.n_levels
-        longest = 3 if last else min(level + 1, 3)
+        longest = 3 if case.finest else min(level + 1, 3)
         chosen = self._chosen(case, level, rows)
         texts = shelf[case.language]
-        lines = [*texts.title.take(chosen), *texts.abstract.take(chosen)]
-        case.phrases = phrases(lines, case.language, longest, self._cut)
+        titles, abstracts = texts.title.take(chosen), texts.abstract.take(chosen)
+        found = phrases(titles, abstracts, case.language, longest, self._cut)
+        # What several words say once is a piece of a sentence; said again it is a name.
+        case.phrases = [one for one in found if one.n_words == 1 or one.count > 1] or found
 
     def _chosen(self, case: _Case, level: int, rows: Rows) -> Rows:
         """The `_READ` articles to read: the most central of every child in turn, large ones
@@ -226,7 +233,10 @@ class Labeller:
         vectors = np.asarray(self._embed(texts), np.float64) if texts else np.zeros((0, 1))
         labels = []
         for case in cases:
-            parts = _parts(case, vectors[[place[phrase.text] for phrase in case.phrases]])
+            one = case.finest and case.source == "members" and len(case.rows) == 1
+            parts = self._headline(case) if one else ()
+            if not parts:
+                parts = _parts(case, vectors[[place[phrase.text] for phrase in case.phrases]])
             if not parts and case.source != "none":
                 parts = self._headline(case)
             text = capital(" · ".join(parts), case.language)
@@ -239,7 +249,7 @@ class Labeller:
         return labels
 
     def _headline(self, case: _Case) -> tuple[str, ...]:
-        """A title, where the articles have no word but stop words and numerals."""
+        """A title: for one article alone, and where there are only stop words and numerals."""
         texts = self._articles.texts[case.language]
         titles = texts.title.take(case.rows[texts.present[case.rows]])
         return tuple(sorted(title.strip() for title in titles if title.strip())[:1])
@@ -252,31 +262,52 @@ def _parts(case: _Case, vectors: NDArray[np.float64]) -> tuple[str, ...]:
         return ()
     to_siblings = vectors @ case.siblings.T
     away = to_siblings[:, case.own]
-    score = (vectors @ case.centre + away) / 2
-    score *= np.where(score > 0, [_worth(phrase) for phrase in found], 1)
+    weight = _AWAY[case.finest]
+    score: Floats = (1 - weight) * (vectors @ case.centre) + weight * away
+    score = score * np.where(score > 0, [_worth(phrase, case.finest) for phrase in found], 1)
     mine = away >= to_siblings.max(1) - 1e-6
     score = np.round(np.where(mine if mine.any() else True, score, score - 2), 6)
     chosen = [_best(score, found)]
-    covered = vectors @ case.children.T if case.children.shape[1] == vectors.shape[1] else None
-    while covered is not None and len(chosen) < min(_PARTS, covered.shape[1]):
+    covered = vectors @ case.children.T
+    while len(chosen) < min(_PARTS[case.finest], covered.shape[1]):
         now = np.maximum(covered[chosen].max(0), 0)
         gain = np.maximum(covered, now).mean(1) - now.mean()
         said = {word for i in chosen for word in found[i].words}
         fresh = np.array([not said.intersection(phrase.words) for phrase in found])
-        good = fresh & (gain >= _GAIN) & (score > score[chosen[0]] / 3)
+        good = fresh & (gain >= _GAIN[case.finest]) & (score > score[chosen[0]] / 3)
         if not good.any():
             break
         chosen.append(_best(np.round(np.where(good, gain + score / 2, -9), 6), found))
     return tuple(found[i].text for i in chosen)
 
 
-def _worth(phrase: Phrase) -> float:
-    once = phrase.count == 1 and phrase.n_words > 1
-    return (_ONCE if once else 1) * (1 + _OFTEN * np.log2(phrase.count))
+def _worth(phrase: Phrase, finest: bool) -> float:
+    worth = (1 + _OFTEN * np.log2(phrase.count)) * (_TITLE if phrase.in_title else 1)
+    return float(worth * (_ALONE if finest and phrase.n_words <= phrase.shortest else 1))
 
 
 def _best(score: Floats, found: Sequence[Phrase]) -> int:
-    return min(range(len(found)), key=lambda i: (-score[i], len(found[i].text), found[i].text))
+    """The phrase that scores best; of the forms of one word the shortest that is nearly as good."""
+
+    def rank(i: int) -> tuple[float, int, str]:
+        return (-score[i], len(found[i].text), found[i].text)
+
+    best = min(range(len(found)), key=rank)
+    forms = [
+        i
+        for i in range(len(found))
+        if score[i] >= _SHORTER * score[best] and _same_stem(found[i].words, found[best].words)
+    ]
+    return min(forms, key=lambda i: (len(found[i].text), rank(i)), default=best)
+
+
+def _same_stem(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+    """One word each, alike but for the end: kaupungin, kaupunki."""
+    if len(a) != 1 or len(b) != 1:
+        return False
+    pairs = zip(a[0], b[0], strict=False)
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return shared >= 4 and shared >= 0.7 * max(len(a[0]), len(b[0]))
 
 
 def _told_apart(labels: Sequence[Label], parents: NDArray[np.int32]) -> list[Label]:
@@ -311,9 +342,7 @@ def _groups(labels: NDArray[np.integer]) -> dict[int, Rows]:
     """Where each label stands, ascending."""
     order = np.argsort(labels, kind="stable")
     first = np.flatnonzero(np.diff(labels[order], prepend=-2))
-    return {
-        int(labels[part[0]]): part for part in np.split(order, first[1:]) if len(part)
-    }
+    return {int(labels[part[0]]): part for part in np.split(order, first[1:]) if len(part)}
 
 
 def label_clusters(

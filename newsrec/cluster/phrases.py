@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from newsrec.cluster.segment import UNSPACED, Cut
@@ -21,26 +21,35 @@ _HELD = 200  # phrases kept of one cluster
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """``text`` as it stands in the articles; ``words``: folded, without stop words; ``n_words``
-    all of them; ``count``: titles and abstracts that have it."""
+    all of them; ``count``: titles and abstracts that have it; ``in_title``: a title has it."""
 
     text: str
     words: tuple[str, ...]
     n_words: int
     count: int
+    in_title: bool
+    shortest: int  # words of the shortest phrase of the language
 
 
 def phrases(
-    texts: Iterable[str], language: str, longest: int, cut: Cut | None = None, most: int = _HELD
+    titles: Sequence[str],
+    others: Sequence[str],
+    language: str,
+    longest: int,
+    cut: Cut | None = None,
+    most: int = _HELD,
 ) -> list[Phrase]:
     """Phrases of up to ``longest`` words that neither begin nor end with a stop word.
 
     The ``most`` frequent ones, shorter before longer, in an order that does not depend on that of
-    ``texts``. Nothing reaches across punctuation.
+    the texts. Nothing reaches across punctuation. A phrase that comes again, but never outside one
+    same longer phrase, is left out (C-value, Frantzi et al. 2000, in its strictest form).
     """
     count: Counter[tuple[str, ...]] = Counter()
     forms: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     bare: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for raw in texts:
+    entitled: set[tuple[str, ...]] = set()
+    for number, raw in enumerate([*titles, *others]):
         text = clean(raw)
         found = scan(text, language, cut)
         seen = set()
@@ -51,13 +60,28 @@ def phrases(
             bare[key] = tuple(word.key for word in run if not word.stop)
             seen.add(key)
         count.update(seen)
-    order = sorted(count, key=lambda key: (-count[key], len(key), key))[:most]
-    return [Phrase(_usual(forms[key]), bare[key], len(key), count[key]) for key in order]
+        if number < len(titles):
+            entitled |= seen
+    nested, shortest = _nested(count), 2 if language in _SYLLABLES else 1
+    order = sorted(count.keys() - nested, key=lambda key: (-count[key], len(key), key))[:most]
+    return [
+        Phrase(_usual(forms[key]), bare[key], len(key), count[key], key in entitled, shortest)
+        for key in order
+    ]
 
 
-def _spans(
-    text: str, found: list[Word], language: str, longest: int
-) -> Iterable[tuple[int, int]]:
+def _nested(count: Counter[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    """Phrases that come twice or more, and as often inside a longer one."""
+    return {
+        part
+        for key, times in count.items()
+        if len(key) > 1 and times > 1
+        for part in (key[:-1], key[1:], *((word,) for word in key))
+        if part != key and count.get(part) == times
+    }
+
+
+def _spans(text: str, found: list[Word], language: str, longest: int) -> Iterable[tuple[int, int]]:
     unspaced = language in UNSPACED
     limit = _LONGEST["unspaced" if unspaced else "spaced"]
     step = 2 if language in _SYLLABLES else 1

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
+from itertools import pairwise
 
 #: Cuts a run of letters into pieces that, end to end, are the run: what a caller may pass in.
 Cut = Callable[[str], Sequence[str]]
@@ -104,7 +105,10 @@ UNSPACED = frozenset(_SEGMENTERS)
 
 @cache
 def _installed(packages: tuple[str, ...]) -> bool:
-    return all(find_spec(package) is not None for package in packages)
+    try:
+        return all(find_spec(package) is not None for package in packages)
+    except ImportError:
+        return False
 
 
 def segmenter(language: str) -> Callable[[str], Iterator[Piece]] | None:
@@ -140,4 +144,4 @@ def cut_run(run: str, cut: Cut) -> list[str]:
     ends = [0]
     for piece in pieces:
         ends.append(ends[-1] + len(piece))
-    return [run[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    return [run[a:b] for a, b in pairwise(ends)]

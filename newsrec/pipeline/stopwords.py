@@ -32,25 +32,25 @@ _SURE = 45  # the most frequent words stay without a dictionary's word for it
 _SURE_ALONE = 25  # the same where there is one kind of text only
 
 #: Frequent everywhere and not empty: English, by hand.
-MEANINGFUL = frozenset(
-    """
+_MEANINGFUL = """
     people world children going country government school national police life food water city
     house home health united states state student students social president public group team
-    family work working living big night help high large small women men man best never president
-    men eat food car money care real important political service law market business war party
-    research university military court death market games game play won win media economic minister
-    girl boy dog music book london china chinese american america european europe russia russian
-    germany german england english british france french india indian africa africans african
-    covid virus pandemic disease patients vaccine hospital medical study risk data information
-    area areas land road sea island river earth north south east west street town village room
-    education child mother father parents friend friends power energy leader leaders security
-    killed died dead cases company companies industry player players season club football league
-    person number system history language hospital body head hand hands eyes white black red young
-    job jobs order problem problems story site animals summer winter record phone doctor english
-    trump cause safe travel community age deal final attack victory ready cost tax news internet
-    train plane ship ice snow tree white cat horse guitar beach bike field baseball soccer ball
-    """.split()
-)
+    family work working living big night help high large small women men man best never
+    president men eat food car money care real important political service law market business
+    war party research university military court death market games game play won win media
+    economic minister girl boy dog music book london china chinese american america european
+    europe russia russian germany german england english british france french india indian
+    africa africans african covid virus pandemic disease patients vaccine hospital medical study
+    risk data information area areas land road sea island river earth north south east west
+    street town village room education child mother father parents friend friends power energy
+    leader leaders security killed died dead cases company companies industry player players
+    season club football league person number system history language hospital body head hand
+    hands eyes white black red young job jobs order problem problems story site animals summer
+    winter record phone doctor english trump cause safe travel community age deal final attack
+    victory ready cost tax news internet train plane ship ice snow tree white cat horse guitar
+    beach bike field baseball soccer ball
+"""
+MEANINGFUL = frozenset(_MEANINGFUL.split())
 #: The same in other languages, where the dictionaries did not say it. Vietnamese writes syllables
 #: apart, so half of a word must not count as a particle.
 MEANINGFUL_IN = {
@@ -68,40 +68,40 @@ MEANINGFUL_IN = {
     "swh": "marekani nchi nchini kura watu serikali",
     "tam": "முடிவு மக்கள்",
     "tur": "abd",
-    "vie": "thể chính thời tiếng hiện nhật bảo phần sáng tối tìm nhận tiếp kết kế cuối gian điều thế "
-    "sao tự thường xem biết công quốc học",
+    "vie": "thể chính thời tiếng hiện nhật bảo phần sáng tối tìm nhận tiếp kết kế cuối gian điều "
+    "thế sao tự thường xem biết công quốc học",
     "yor": "ọmọ ilé",
     "zul": "abantu",
 }
 #: Function words that the sources may have too rarely: English, by hand; so are days and numbers.
-EMPTY = frozenset(
-    """
+_EMPTY = """
     i me my mine myself you your yours yourself he him his himself she her hers herself it its
     itself we us our ours they them their theirs themselves this that these those who whom whose
-    which what when where why how am is are was were be been being have has had having do does did
-    doing will would shall should can could may might must ought cannot can't don't didn't doesn't
-    isn't wasn't won't wouldn't couldn't i'm it's that's a an the and or but nor so yet if because
-    as until while of at by for with about against between into through during before after above
-    below to from up down in out on off over under again further then once here there all any both
-    each few more most other others some such no not only own same than too very just now also
-    although though however since per via among amid within without across along around behind
-    beside besides beyond despite except inside near onto outside toward towards upon whether
-    either neither none nothing something anything everything someone anyone everyone everybody
-    another every several many much less least rather quite almost already always often sometimes
-    usually still even ever perhaps maybe instead therefore thus hence meanwhile later soon ago
-    yesterday today tomorrow tonight monday tuesday wednesday thursday friday saturday sunday
-    january february march april june july august september october november december day days
-    week weeks month months year years hour hours minute minutes morning evening afternoon time
-    times one two three four five six seven eight nine ten eleven twelve hundred hundreds thousand
-    thousands million millions billion half first second third last next new old good great way
-    ways thing things lot part said say says saying told tell tells asked ask asks according make
-    makes made making get gets got getting go goes went gone come comes came take takes took taken
-    give gives gave given use used uses using become becomes became keep kept let put see seen saw
-    know known want wants need needs think thinks find found show shows called call seem seems
-    including included like likely well back away together early late long short end start started
-    began begin begins different possible able due whose yes mr mrs ms
-    """.split()
-)
+    which what when where why how am is are was were be been being have has had having do does
+    did doing will would shall should can could may might must ought cannot can't don't didn't
+    doesn't isn't wasn't won't wouldn't couldn't i'm it's that's a an the and or but nor so yet
+    if because as until while of at by for with about against between into through during before
+    after above below to from up down in out on off over under again further then once here
+    there all any both each few more most other others some such no not only own same than too
+    very just now also although though however since per via among amid within without across
+    along around behind beside besides beyond despite except inside near onto outside toward
+    towards upon whether either neither none nothing something anything everything someone
+    anyone everyone everybody another every several many much less least rather quite almost
+    already always often sometimes usually still even ever perhaps maybe instead therefore thus
+    hence meanwhile later soon ago yesterday today tomorrow tonight monday tuesday wednesday
+    thursday friday saturday sunday january february march april june july august september
+    october november december day days week weeks month months year years hour hours minute
+    minutes morning evening afternoon time times one two three four five six seven eight nine
+    ten eleven twelve hundred hundreds thousand thousands million millions billion half first
+    second third last next new old good great way ways thing things lot part said say says
+    saying told tell tells asked ask asks according make makes made making get gets got getting
+    go goes went gone come comes came take takes took taken give gives gave given use used uses
+    using become becomes became keep kept let put see seen saw know known want wants need needs
+    think thinks find found show shows called call seem seems including included like likely
+    well back away together early late long short end start started began begin begins different
+    possible able due whose yes mr mrs ms
+"""
+EMPTY = frozenset(_EMPTY.split())
 
 
 def shares(data: Path) -> dict[str, tuple[tuple[str, ...], dict[str, list[float]]]]:
@@ -184,7 +184,7 @@ def _is_empty(english: set[str] | None, sure: bool) -> bool:
 
 
 def rows(table: Mapping[str, list[str]]) -> Iterator[str]:
-    yield "# Stop words by language (ISO 639-3), most frequent first; made by scripts/make_stopwords"
+    yield "# Stop words by language (ISO 639-3), frequent ones first: scripts/make_stopwords"
     for language, found in table.items():
         yield f"{language} {' '.join(found)}"
 
