@@ -35,7 +35,6 @@ _PUBLIC = {
     "Placement": "newsrec.cluster.assign",
     "renew": "newsrec.cluster.renewal",
     "save_clusters": "newsrec.cluster.store",
-    "save_tree": "newsrec.cluster.store",
     "segmentation": "newsrec.cluster.segment",
     "stop_words": "newsrec.cluster.stopwords",
     "Today": "newsrec.cluster.renewal",

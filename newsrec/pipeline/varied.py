@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from newsrec.cluster.shelf import ClusteredShelf
 from newsrec.corpus import Corpus
 from newsrec.pipeline.clusters import aspects, clusters
+from newsrec.pipeline.naming import Naming
 from newsrec.pipeline.pools import table_aspects
 from newsrec.pipeline.request import Request
 from newsrec.pipeline.tuned import tuned_diversity
@@ -35,6 +36,7 @@ class Varied:
         self._vectors, self._request, self._variety = vectors, request, variety
         self._aspects = {**table_aspects(corpus.news), **aspects(corpus, self.shelf)}
         tuned = tuned_diversity(corpus, variety.name) if variety.name else 0.0
+        self._naming = Naming(corpus, vectors, self.shelf)
         self._reranker = variety.reranker(request.k, request.languages, tuned)
 
     @property
@@ -43,8 +45,17 @@ class Varied:
         return self._variety.every_version
 
     def named(self, rows: Rows) -> list[dict[str, str] | None]:
-        """The names of the clusters of news ``rows (k,)``, by level but the finest."""
-        return [None] * len(rows)
+        """The names, in the first of the reader's languages, of the clusters that news ``rows
+        (k,)`` are in, by level but the finest; None for articles in no cluster."""
+        tree, language = self.shelf.tree, self._request.languages[0]
+        levels = range(max(1, tree.n_levels - 1))
+        names = [self._naming.names(level, language) for level in levels]
+        found: list[dict[str, str] | None] = []
+        for row in rows.tolist():
+            at = [int(tree.labels[level, row]) for level in levels]
+            known = zip(self.shelf.levels, names, at, strict=False)
+            found.append(None if at[0] < 0 else {level: of[c] for level, of, c in known if c >= 0})
+        return found
 
     def choose(self, search: Callable[[int], MixedList], read: Rows, offered: int) -> MixedList:
         """The list for who has read the news rows ``read (h,)``.

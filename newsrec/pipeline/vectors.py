@@ -67,6 +67,10 @@ class Vectors:
         other._words = self._words
         return other
 
+    def stored(self, language: str) -> Embeddings:
+        """All news in ``language`` as they were encoded."""
+        return self._embeddings(language)
+
     def side(self, language: str) -> Side:
         """All news in ``language``: ``(n_news, dim)``."""
         return self._prepared(language)[0]
