@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from newsrec.types import EncoderSpec, Features, Impressions, Pool
+from newsrec.types import Article, EncoderSpec, Features, Impressions, Pool, Summary
 
 
 @runtime_checkable
@@ -50,6 +50,19 @@ class Clusterer(Protocol):
     """Vectors ``(n, dim)`` to labels ``(n,) int32``."""
 
     def __call__(self, vectors: NDArray[np.float32]) -> NDArray[np.int32]: ...
+
+
+@runtime_checkable
+class Summarizer(Protocol):
+    """The articles of a cluster, in any languages, to a few sentences of plain text in one.
+
+    Same articles, same summary, in whatever order they come; articles without any text give an
+    empty one. No article can change the instructions of a model or bring markup into the text.
+    """
+
+    def __call__(self, articles: Sequence[Article], language: str) -> Summary:
+        """At most three sentences in ``language`` (ISO 639-3). `DataError` without articles."""
+        ...
 
 
 class Tracker(Protocol):

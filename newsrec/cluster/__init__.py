@@ -6,6 +6,7 @@ from newsrec.late import late
 
 _PUBLIC = {
     "Agreement": "newsrec.cluster.quality",
+    "articles_of": "newsrec.cluster.articles",
     "Assigner": "newsrec.cluster.assign",
     "Changes": "newsrec.cluster.days",
     "class_weights": "newsrec.cluster.keywords",
@@ -17,6 +18,7 @@ _PUBLIC = {
     "count_words": "newsrec.cluster.keywords",
     "Curve": "newsrec.cluster.tune",
     "extend": "newsrec.cluster.days",
+    "Extractive": "newsrec.cluster.extract",
     "follow": "newsrec.cluster.days",
     "Forest": "newsrec.cluster.forest",
     "Hierarchy": "newsrec.cluster.levels",
@@ -35,7 +37,9 @@ _PUBLIC = {
     "Placement": "newsrec.cluster.assign",
     "renew": "newsrec.cluster.renewal",
     "save_clusters": "newsrec.cluster.store",
+    "save_tree": "newsrec.cluster.store",
     "segmentation": "newsrec.cluster.segment",
+    "split_sentences": "newsrec.cluster.sentences",
     "stop_words": "newsrec.cluster.stopwords",
     "Today": "newsrec.cluster.renewal",
     "tune_level": "newsrec.cluster.tune",

@@ -10,9 +10,11 @@ from newsrec.types.news import NewsTable
 from newsrec.types.pool import Pool
 from newsrec.types.provenance import Provenance
 from newsrec.types.ragged import Ragged
+from newsrec.types.summary import Article, Summary
 from newsrec.types.texts import Strings, Texts
 
 __all__ = [
+    "Article",
     "ClusterTree",
     "EmbeddingSpec",
     "Embeddings",
@@ -24,5 +26,6 @@ __all__ = [
     "Provenance",
     "Ragged",
     "Strings",
+    "Summary",
     "Texts",
 ]
