@@ -26,8 +26,11 @@ HOME = {
     "sentence_transformers": ("encode/sentence.py",),
     "mlflow": ("track.py",),
     "faiss": ("rank/", "cluster/graph.py"),
-    "torch": ("encode/sentence.py", "encode/precision.py", "adapt/"),
-}
+    "torch": (
+        "encode/sentence.py", "encode/precision.py", "adapt/", "cluster/summarise/local.py",
+    ),
+    "peft": ("adapt/lora.py", "cluster/summarise/local.py"),
+}  # fmt: skip
 
 
 def imported(path: Path) -> set[str]:

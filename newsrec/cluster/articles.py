@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from newsrec.cluster.sentences import is_sentence
 from newsrec.errors import DataError
 from newsrec.languages import canonical
-from newsrec.types import Article, Texts
+from newsrec.types import Article, Summary, Texts
 
 
 def articles_of(rows: NDArray[np.integer], shelves: Iterable[Texts]) -> list[Article]:
@@ -26,6 +27,14 @@ def articles_of(rows: NDArray[np.integer], shelves: Iterable[Texts]) -> list[Art
         for row in rows
         if shelf.present[row]
     ]
+
+
+def summary_of(sentences: Sequence[str], language: str, rows: Sequence[int], by: str) -> Summary:
+    """``sentences`` as a text; a last full stop is added where one lacks it, so that two do not run
+    into each other."""
+    east = language in ("jpn", "cmn", "yue")
+    texts = tuple(s if is_sentence(s) else s + ("。" if east else ".") for s in sentences)
+    return Summary(("" if east else " ").join(texts), language, texts, tuple(rows), by)
 
 
 def in_order(articles: Sequence[Article]) -> list[Article]:

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from newsrec.cluster.articles import in_order, spread
-from newsrec.cluster.sentences import is_sentence, split_sentences
+from newsrec.cluster.articles import in_order, spread, summary_of
+from newsrec.cluster.plain import without_markup
+from newsrec.cluster.sentences import split_sentences
 from newsrec.errors import ConfigError, DataError
 from newsrec.languages import canonical
 from newsrec.types import Article, Summary
@@ -34,7 +35,6 @@ _RELEVANCE = 0.7
 _WORTH = 0.5
 # Shorter ones ("Yes.", a by-line) say nothing on their own; East Asian scripts say it in fewer.
 _LEAST_BYTES = 36
-_UNSPACED = ("jpn", "cmn", "yue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Extractive:
         wanted = canonical(language)
         found = sentences_of(spread(in_order(articles), wanted, MOST_TEXTS))
         if not found:
-            return Summary("", wanted, (), (), self.name)
+            return summary_of((), wanted, (), self.name)
         vectors = _unit(self.embed([sentence.text for sentence in found]), len(found))
         central = centrality(vectors, weights(found))
         spoken = _spoken(found, central, wanted)
@@ -75,21 +75,20 @@ class Extractive:
         chosen = _reading_order(
             [found[i] for i in _choose(found, vectors, central, eligible, self.n_sentences)]
         )
-        texts = tuple(_ended(sentence.text, spoken) for sentence in chosen)
-        joined = ("" if spoken in _UNSPACED else " ").join(texts)
-        return Summary(joined, spoken, texts, tuple(s.row for s in chosen), self.name)
+        rows = [sentence.row for sentence in chosen]
+        return summary_of([sentence.text for sentence in chosen], spoken, rows, self.name)
 
 
 def sentences_of(articles: Sequence[Article]) -> list[Sentence]:
     """Title and first `MOST_SENTENCES` sentences of each article, without repetitions in it."""
     found = []
     for article in articles:
-        title = " ".join(article.title.split())
+        title = " ".join(without_markup(article.title[:1000]).split())
         prose: list[str] = []
         for text in (article.abstract, article.body):
             if len(prose) < MOST_SENTENCES:
                 # Longer than any eight sentences; a book in one body costs no more.
-                prose += split_sentences(text[:20_000], article.language)
+                prose += split_sentences(without_markup(text[:20_000]), article.language)
         first = [text for text in dict.fromkeys(prose) if text != title][:MOST_SENTENCES]
         found += [
             Sentence(text, article.row, article.language, place)
@@ -199,10 +198,3 @@ def _reading_order(chosen: Sequence[Sentence]) -> list[Sentence]:
     """The article of the most central sentence first, then the others by row; each in its order."""
     lead = chosen[0].row
     return sorted(chosen, key=lambda s: (s.row != lead, s.row, s.place))
-
-
-def _ended(text: str, language: str) -> str:
-    """``text`` with the full stop that a title lacks, so that two do not run into each other."""
-    if is_sentence(text):
-        return text
-    return text + ("。" if language in _UNSPACED else ".")
