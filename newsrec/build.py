@@ -1,17 +1,21 @@
-"""Config to objects: the tables of `newsrec.encode` and `newsrec.rank`, and what they need."""
+"""Config to objects: the tables of `newsrec.encode`, `newsrec.rank` and the summarizers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 from newsrec.config import EncoderConfig, RankerConfig
 from newsrec.errors import ConfigError, unknown_name
-from newsrec.protocols import Encoder, Ranker
+from newsrec.protocols import Encoder, Ranker, Summarizer
 from newsrec.rank.clicks import ClickLog
 from newsrec.rank.table import RANKERS, Given, Recipe, make_ranker
 from newsrec.types import Strings, Texts
+
+if TYPE_CHECKING:
+    from newsrec.cluster.extract import Embed
 
 #: Rankers that are references for the others.
 BASELINES = tuple(name for name, recipe in RANKERS.items() if not recipe.vectors)
@@ -107,3 +111,24 @@ def encoder(config: EncoderConfig, trust_remote_code: bool = False) -> Encoder:
             _check_type(f"encoder {config.name!r}", option, value, types[option])
     options: dict[str, Any] = {"trust_remote_code": trust_remote_code, **config.options}
     return load_encoder(config.name, **options)
+
+
+def summarizer(written: str, embed: Embed | None = None) -> Summarizer:
+    """What ``--summarizer`` names: a row of `newsrec.cluster.summarise.SUMMARIZERS`, or the YAML
+    file of a `newsrec.config.SummarizerConfig`.
+
+    ``embed``: ``k`` texts to ``(k, dim) float32``, for ``extractive``.
+    """
+    from newsrec.cluster.summarise.local import Decoding, LocalModel
+    from newsrec.cluster.summarise.table import make_summarizer
+    from newsrec.config import load_summarizer
+
+    if not written.endswith((".yaml", ".yml")):
+        return make_summarizer(written, embed)
+    config = load_summarizer(Path(written).expanduser())
+    return LocalModel(
+        config.base_model,
+        adapter=config.adapter,
+        decoding=Decoding(**config.decoding.model_dump()),
+        task=config.task,
+    )

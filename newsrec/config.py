@@ -107,6 +107,58 @@ class ExperimentConfig(_Strict):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+class LoraConfig(_Strict):
+    """How an adapter is trained (LoRA, Hu et al. 2021); `newsrec.adapt.lora` says what each is."""
+
+    rank: Annotated[int, Field(ge=1)] = 16
+    alpha: Annotated[float, Field(gt=0, strict=False)] = 32
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    targets: tuple[str, ...] = Field(
+        default=("q_proj", "k_proj", "v_proj", "o_proj"), strict=False, min_length=1
+    )
+    learning_rate: Annotated[float, Field(gt=0)] = 2e-4
+    batch_size: Annotated[int, Field(ge=1)] = 8
+    epochs: Annotated[int, Field(ge=1)] = 1
+    check_every: Annotated[int, Field(ge=1)] = 1000
+    max_tokens: Annotated[int, Field(ge=16)] = 8192
+
+
+class DecodingConfig(_Strict):
+    """How an answer is generated, never at random."""
+
+    max_new_tokens: Annotated[int, Field(ge=1)] = 300
+    num_beams: Annotated[int, Field(ge=1)] = 1
+    repetition_penalty: Annotated[float, Field(gt=0)] = 1.0
+    no_repeat_ngram_size: Annotated[int, Field(ge=0)] = 0
+
+
+class SummarizerConfig(_Strict):
+    """A language model that summarises clusters: which, how it is asked, how it was trained.
+
+    ``base_model``: a folder or a name on the Hugging Face Hub; ``adapter``: the folder of a LoRA
+    adapter for it; ``task``: what is to be written, before the fixed rules of
+    `newsrec.cluster.summarise.frame`.
+    """
+
+    base_model: str
+    adapter: str | None = None
+    task: str
+    lora: LoraConfig = LoraConfig()
+    decoding: DecodingConfig = DecodingConfig()
+
+
+def load_summarizer(path: Path) -> SummarizerConfig:
+    """A summarizer's file; `ConfigError` says what is wrong with it."""
+    fields = _read(path, ())
+    for key in fields:
+        if key not in SummarizerConfig.model_fields:
+            raise unknown_name(f"key in {path}:", str(key), list(SummarizerConfig.model_fields))
+    try:
+        return SummarizerConfig.model_validate(fields)
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {_told(error)}") from None
+
+
 def load_config(path: Path | None, given: Mapping[str, Any] | None = None) -> ExperimentConfig:
     """The file (None: all defaults) with ``given`` keys on top; `ConfigError` says what is wrong.
 

@@ -6,7 +6,15 @@ import pytest
 from pydantic import ValidationError
 
 from newsrec import build
-from newsrec.config import ExperimentConfig, load_config, parse_config
+from newsrec.config import (
+    DecodingConfig,
+    ExperimentConfig,
+    LoraConfig,
+    SummarizerConfig,
+    load_config,
+    load_summarizer,
+    parse_config,
+)
 from newsrec.errors import ConfigError, DataError
 from newsrec.evaluate.run import expand
 from newsrec.rank.baselines import Random, Recency
@@ -24,12 +32,24 @@ def _write(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
-def test_every_config_of_the_project_loads_and_can_be_built(path: Path) -> None:
+SUMMARIZERS = sorted(CONFIGS.glob("summarizer_*.yaml"))
+EXPERIMENTS = sorted(set(CONFIGS.glob("*.yaml")) - set(SUMMARIZERS))
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_every_experiment_of_the_project_loads_and_can_be_built(path: Path) -> None:
     config = load_config(path)
     for ranker in config.rankers:
         build.check(ranker)
     expand(config.metrics)
+
+
+@pytest.mark.parametrize("path", SUMMARIZERS, ids=lambda path: path.stem)
+def test_every_summarizer_of_the_project_loads_and_says_every_key(path: Path) -> None:
+    config = load_summarizer(path)
+    assert config.model_fields_set == set(SummarizerConfig.model_fields)
+    assert config.lora.model_fields_set == set(LoraConfig.model_fields)
+    assert config.decoding.model_fields_set == set(DecodingConfig.model_fields)
 
 
 def test_the_base_file_is_the_defaults() -> None:
