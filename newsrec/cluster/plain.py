@@ -37,6 +37,8 @@ _ROLE = re.compile(
 )
 _FENCE = re.compile(r"(?:```+|~~~+)[^\n`~]{0,20}(?:\n|$)|```+|~~~+")
 _BULLET = re.compile(r"^[ \t]*(?:#{1,6}|[-*+•>]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
+# What is left of a tag that never closes; "5 < 6" is none.
+_OPEN_TAG = re.compile(r"<(?=[^\s\d=])")
 _SPACED_STOP = re.compile(r" ([.,](?:\s|$))")
 _DEEPEST = 8
 _SIGNS = re.compile(r"[*`<>|]|__|~~|^#+|\[\[|\]\]", re.MULTILINE)
@@ -79,7 +81,8 @@ def _until_stable(text: str, change: Callable[[str], str]) -> str:
 
 def _stripped(text: str) -> str:
     text = "".join(_visible(char) for char in html.unescape(text))
-    text = _ADDRESS.sub(_behind, _TAG.sub(" ", _HIDDEN.sub(" ", text)))
+    text = _OPEN_TAG.sub(" ", _TAG.sub(" ", _HIDDEN.sub(" ", text)))
+    text = _ADDRESS.sub(_behind, text)
     lines = (_SPACED_STOP.sub(r"\1", " ".join(line.split())) for line in text.split("\n"))
     return "\n".join(lines)
 

@@ -32,7 +32,7 @@ from tests.cluster.hostile import HOSTILE
         ("It rose 3.5% to 5 < 6 & 7.", "It rose 3.5% to 5 6 & 7."),
         ("<p>It &amp;amp; he</p>", "It & he"),
         ("<script>steal()</script>Over.", "Over."),
-        ("<scr<b>ipt>x</scr</b>ipt>", "scr iptx/scr ipt"),
+        ("<scr<b>ipt>x</scr</b>ipt>", "scr iptx /scr ipt"),
         ("a\u202eb\u200b\x00c\u00a0d", "ab c d"),
         ("نمی\u200cخواهم", "نمی\u200cخواهم"),
         ("他说https://x.example/a。会议结束。", "他说 。会议结束。"),
@@ -99,3 +99,11 @@ def test_any_characters(said: str) -> None:
 @pytest.mark.parametrize("nested", ["&" + "amp;" * 3000 + "lt;b&gt;", "<" * 5000 + "b>" * 5000])
 def test_deep_nesting_ends(nested: str) -> None:
     assert_text_only(answer_text(nested))
+
+
+@settings(deadline=None)
+@given(st.lists(PIECES, max_size=14).map("".join))
+def test_an_article_s_text_has_no_tag_and_no_address(text: str) -> None:
+    left = without_markup(text)
+    assert not re.search(r"<[^\s\d=]|https?://|www\.|&(?:lt|amp|#\d+);", left, re.I)
+    assert without_markup(left) == left
