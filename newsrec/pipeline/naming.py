@@ -49,6 +49,15 @@ class Naming:
         found = self._kept("headlines", language, lambda: self._titles(language))
         return tuple(found)
 
+    def heads(self, language: str) -> list[list[int]]:
+        """For each of the finest clusters the articles to show first: the nearest to its centre of
+        every language, ``language`` first."""
+        level = self._shelf.tree.n_levels - 1
+        medoids = self._labeller.medoids(level)
+        order = [code for code in dict.fromkeys((language, *self._languages)) if code in medoids]
+        rows = np.stack([medoids[code] for code in order], axis=1)
+        return [list(dict.fromkeys(row[row >= 0].tolist())) for row in rows]
+
     def keywords(self, level: int, language: str, k: int = 6) -> list[list[str]]:
         """The ``k`` words that tell each cluster of ``level`` from the others, all languages, those
         of ``language`` in the place of their translations."""

@@ -1,0 +1,88 @@
+"""What `newsrec cluster show` does and prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from newsrec.cli.printable import printable
+from newsrec.cli.stages import Stages
+from newsrec.cluster.figures import draw
+from newsrec.cluster.page.render import write_page
+from newsrec.cluster.view import Node, View
+from newsrec.errors import ConfigError
+from newsrec.languages import canonical
+from newsrec.pipeline.clusters import clusters
+from newsrec.pipeline.naming import Naming
+from newsrec.pipeline.open import open_corpus
+from newsrec.pipeline.overview import overview
+from newsrec.pipeline.vectors import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What to look at, and in which language."""
+
+    corpus: Path | None
+    encoder: str
+    clusters: Path | None
+    language: str
+    trust_remote_code: bool
+    top: int
+
+
+def run(
+    look: Look, *, html: Path | None, png: Path | None, summarizer: str | None, summaries: int
+) -> None:
+    """Print the tree, or write what was asked for."""
+    if look.top < 1 or summaries < 0:
+        raise ConfigError("--top: expected at least 1, --summaries: at least 0")
+    language, opened = canonical(look.language, "--lang"), open_corpus(look.corpus)
+    with Stages() as stages:
+        trust = look.trust_remote_code
+        vectors = Vectors(
+            opened, look.encoder, trust_remote_code=trust, on_progress=stages.of("encoding")
+        )
+        written = summarizer or ("extractive" if html is not None else None)
+        told = None
+        if written is not None:
+            from newsrec import build
+
+            told = build.summarizer(written, vectors.encoder.encode)
+        shelf = clusters(opened, vectors, path=look.clusters)
+        view = overview(
+            opened, shelf, Naming(opened, vectors, shelf), language, summarizer=told,
+            most=summaries, on_progress=stages.of("summing up"), on_failure=_warn,
+        )  # fmt: skip
+    if html is not None:
+        write_page(html, view, title=f"{opened.name}: themes, topics, stories")
+        typer.echo(f"wrote {html}")
+    if png is not None:
+        typer.echo("wrote " + ", ".join(map(str, draw(view, png))))
+    if html is None and png is None:
+        typer.echo("\n".join(_lines(view, look.top)))
+
+
+def _warn(why: str) -> None:
+    typer.echo(f"newsrec: {why}", err=True)
+
+
+def _lines(view: View, top: int) -> Iterator[str]:
+    counts = zip(view.n_clusters, view.levels, strict=True)
+    yield " › ".join(f"{n} {level}s" for n, level in counts) + f", {view.root.n} articles"
+    yield from _under(view.root, top)
+
+
+def _under(node: Node, top: int) -> Iterator[str]:
+    """The largest clusters under ``node``, each with its own."""
+    for child in node.children[:top]:
+        words = f" · {', '.join(child.keywords[:5])}" if child.keywords and child.children else ""
+        yield "  " * child.level + printable(f"{child.name} ({child.n}){words}")
+        if child.summary:
+            yield "  " * child.level + printable(f"  {child.summary}")
+        yield from _under(child, top)
+    if node.n_children > top and node.children:
+        yield "  " * node.children[0].level + f"and {node.n_children - top} smaller ones"
