@@ -47,6 +47,8 @@ yor yo Yoruba|yue - Cantonese|zul zu Zulu
 """
 
 _ENTRIES = [entry.split(" ", 2) for entry in _TABLE.strip().replace("\n", "|").split("|")]
+_TAGS = {code: code if short == "-" else short for code, short, _ in _ENTRIES}
+_RIGHT_TO_LEFT = frozenset("arb ckb div fas heb prs pus snd uig urd yid".split())
 
 #: ISO 639-3 code to English name.
 NAMES: dict[str, str] = {code: name for code, _, name in _ENTRIES}
@@ -96,3 +98,13 @@ def canonical(code: str, where: str = "language") -> str:
 def name(code: str) -> str:
     """English name of an ISO 639-3 code."""
     return NAMES[canonical(code)]
+
+
+def tag(code: str) -> str:
+    """BCP 47 tag of an ISO 639-3 code, for ``lang=``: the shortest code, as RFC 5646 wants it."""
+    return _TAGS[canonical(code)]
+
+
+def direction(code: str) -> str:
+    """``rtl`` for languages written from right to left, else ``ltr``; for ``dir=``."""
+    return "rtl" if canonical(code) in _RIGHT_TO_LEFT else "ltr"

@@ -6,8 +6,10 @@ from newsrec.late import late
 
 _PUBLIC = {
     "Agreement": "newsrec.cluster.quality",
+    "Articles": "newsrec.cluster.view",
     "articles_of": "newsrec.cluster.articles",
     "Assigner": "newsrec.cluster.assign",
+    "Captions": "newsrec.cluster.view",
     "Changes": "newsrec.cluster.days",
     "class_weights": "newsrec.cluster.keywords",
     "cluster_embeddings": "newsrec.cluster.levels",
@@ -30,6 +32,7 @@ _PUBLIC = {
     "Level": "newsrec.cluster.levels",
     "levels_of": "newsrec.cluster.levels",
     "LevelwiseRAC": "newsrec.cluster.estimator",
+    "Limits": "newsrec.cluster.overview",
     "LINKAGES": "newsrec.cluster.clusters",
     "load_clusters": "newsrec.cluster.store",
     "make_summarizer": "newsrec.cluster.summarise.table",
@@ -45,7 +48,10 @@ _PUBLIC = {
     "Today": "newsrec.cluster.renewal",
     "tune_level": "newsrec.cluster.tune",
     "tune_levels": "newsrec.cluster.tune",
+    "View": "newsrec.cluster.view",
+    "view_of": "newsrec.cluster.overview",
     "WordCounts": "newsrec.cluster.keywords",
+    "write_page": "newsrec.cluster.page.render",
 }
 __all__ = sorted(_PUBLIC)
 __getattr__, __dir__ = late(__name__, _PUBLIC)

@@ -1,0 +1,1 @@
+"""A `View` as one page of HTML that needs nothing else."""
