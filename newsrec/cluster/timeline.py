@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _HOUR, _DAY = 3600, 86400
-_STEPS = tuple(
-    [n * _HOUR for n in (1, 6)] + [n * _DAY for n in (1, 7, 28, 91, 364, 3640, 36400)]
-)
+_STEPS = tuple([n * _HOUR for n in (1, 6)] + [n * _DAY for n in (1, 7, 28, 91, 364, 3640, 36400)])
 # Buckets begin on a Monday at 00:00 UTC: 1969-12-29, so that a week is a newsroom's week.
 _MONDAY = -3 * _DAY
 _MOST = 72

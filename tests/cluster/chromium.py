@@ -196,9 +196,7 @@ class Page:
             "return [b.x + b.width / 2, b.y + Math.min(b.height / 2, 12)]; })()"
         )
         for kind in ("mousePressed", "mouseReleased"):
-            self.send(
-                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
-            )
+            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def text(self, selector: str) -> str:
         return str(self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''"))

@@ -1,6 +1,6 @@
 // Where tiles go: squarified treemap (Bruls, Huizing, van Wijk 2000), as near to squares as can be.
 
-const SMALLEST = 44 * 30;
+const SMALLEST = 60 * 40;
 const MOST_TILES = 60;
 const REST_SHARE = 0.18;
 

@@ -64,28 +64,34 @@ function tileElement(tile, width, height, focus) {
     onclick: () => open(node, true), onfocus: () => setTabStop(tile),
   });
   put(element, { x, y, w, h }, width, height);
-  const open_ = node.children.length > 0 && w >= 96 && h >= 76;
+  const parted = node.children.length > 0 && w >= 96 && h >= 76;
   const pad = w < 80 || h < 44 ? 3 : 7;
-  const size = open_ ? clamp(Math.sqrt(w * h) / 17, 13, 22) : clamp(Math.sqrt(w * h) / 11, 11.5, 24);
-  const lines = open_ ? 1 : Math.floor((h - 2 * pad) / (size * 1.17));
-  if (w >= 34 && lines >= 1) element.append(head(node, pad, size, lines, w));
-  if (open_) glance(element, node, { x: 3, y: size + 2 * pad + 4, w: w - 8, h: h - size - 2 * pad - 9 }, w, h, step);
-  else if (node.kind === "cluster" && w >= 120 && h >= 130) lead(element, node, h, size);
+  const { size, whole } = letters(node.name, w - 2 * pad - 6, parted
+    ? clamp(Math.sqrt(w * h) / 17, 13, 22) : clamp(Math.sqrt(w * h) / 11, 11.5, 23), FACES.serif);
+  const lines = parted || !whole ? 1 : Math.floor((h - 2 * pad) / (size * 1.2));
+  const fits = h >= 2 * pad + size;
+  if (w >= 34 && fits && lines >= 1) {
+    const inside = parted || node.kind !== "cluster" ? null : linesOf(headlinesOf(node), w, h - size * 3.4 - 12, 14);
+    element.append(make("span", { class: "body", "--pad": `${pad}px` }, head(node, size, lines, w, whole), inside));
+  }
+  if (parted) {
+    const top = size * 1.2 + 2 * pad + 2;
+    glance(element, node, { x: 3, y: top, w: w - 8, h: h - top - 5 }, w, h, step);
+  }
   return element;
 }
 
-function head(node, pad, size, lines, w) {
-  const few = Math.min(lines, 6);
+function head(node, size, lines, w, whole) {
   return make(
-    "span", { class: "head", "--pad": `${pad}px`, "--size": `${size.toFixed(1)}px`, "--lines": few },
-    nameOf(node, "span", { class: "name" }),
-    w >= 110 ? make("span", { class: "n" }, number.format(node.n)) : null,
+    "span", { class: "head", "--size": `${size.toFixed(1)}px`, "--lines": Math.min(lines, 6) },
+    nameOf(node, "span", { class: whole ? "name" : "name cut" }),
+    w >= 150 ? make("span", { class: "n" }, number.format(node.n)) : null,
   );
 }
 
 // What is inside, to see and not to touch.
 function glance(element, node, place, w, h, step) {
-  const inner = divide(node, place.w, place.h, 12, 900);
+  const inner = divide(node, place.w, place.h, 12, 1700);
   for (const { node: child, ...at } of inner) {
     const cell = make("span", {
       class: `inner ${child.kind}`, "aria-hidden": "true",
@@ -94,25 +100,53 @@ function glance(element, node, place, w, h, step) {
         : colour(node, step + 0.2),
     });
     put(cell, { x: place.x + at.x + 1, y: place.y + at.y + 1, w: at.w - 2, h: at.h - 2 }, w, h);
-    const size = clamp(Math.sqrt(at.w * at.h) / 9, 10.5, 14);
-    const lines = Math.min(4, Math.floor((at.h - 8) / (size * 1.2)));
-    if (at.w >= 48 && lines >= 1) {
-      cell.append(nameOf(child, "span", {
-        class: "name", "--size": `${size.toFixed(1)}px`, "--lines": lines,
-      }));
+    const { size, whole } = letters(child.name, at.w - 17, clamp(Math.sqrt(at.w * at.h) / 9, 10.5, 15), FACES.sans);
+    const lines = whole ? Math.min(at.h > 90 ? 2 : 4, Math.floor((at.h - 10) / (size * 1.2))) : 1;
+    if (at.w >= 44 && at.h >= size + 10 && lines >= 1) {
+      cell.append(nameOf(child, "span", { class: whole ? "name" : "name cut", "--size": `${size.toFixed(1)}px`, "--lines": lines }));
+      const under = child.children.length ? child.children.slice(0, 9).map((one) => [one.tongue, one.name]) : headlinesOf(child);
+      const more = child.kind === "cluster" ? linesOf(under, at.w, at.h - size * 2.6 - 10, 9) : null;
+      if (more) cell.append(more);
     }
     element.append(cell);
   }
 }
 
-// A story shows its first headline where there is room and it is not its name.
-function lead(element, node, h, size) {
-  const article = node.articles[0];
-  const lines = Math.min(4, Math.floor((h - size * 3.6 - 24) / 17));
-  if (!article || !article.texts.length || lines < 1) return;
-  const [language, title] = article.texts[article.texts.length > 1 && article.texts[0][1] === node.name ? 1 : 0];
-  if (title === node.name) return;
-  element.append(make("span", { class: "lead", "--lead": lines }, spoken("span", {}, title, language)));
+// As many lines of text as there is room for, those that do not fit out of sight.
+function linesOf(texts, w, h, most) {
+  const many = Math.min(most, Math.floor(h / 26), texts.length);
+  const each = Math.min(w < 130 ? 4 : 2, Math.floor((h - 8) / 17.5));
+  if (w < 80 || many < 1 || each < 1) return null;
+  return make("span", { class: "lines", "--clamp": each },
+    ...texts.slice(0, many).map(([language, text]) => spoken("span", {}, text, language)));
+}
+
+// Headlines other than the name, each article in another of its languages.
+function headlinesOf(node) {
+  const found = [];
+  const most = Math.max(0, ...node.articles.map((article) => article.texts.length));
+  for (let turn = 0; turn < most && found.length < 14; turn++) {
+    node.articles.forEach((article, i) => {
+      const text = article.texts[(turn * node.articles.length + i) % article.texts.length];
+      const fresh = turn < article.texts.length && text && text[1] !== node.name;
+      if (fresh && !found.some(([, title]) => title === text[1])) found.push(text);
+    });
+  }
+  return found;
+}
+
+// Letters so small that the longest word stays whole, where words are written apart.
+const WORD = /[^\s\p{P}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
+
+const FACES = Object.fromEntries(["serif", "sans"].map((face) =>
+  [face, getComputedStyle(document.documentElement).getPropertyValue(`--${face}`)]));
+const ruler = document.createElement("canvas").getContext("2d");
+
+function letters(text, width, size, face) {
+  ruler.font = `600 20px ${face}`;
+  const longest = Math.max(1, ...(text.match(WORD) || []).map((word) => ruler.measureText(word).width));
+  const fitting = (width / longest) * 20;
+  return { size: clamp(fitting, 10, size), whole: fitting >= 10 };
 }
 
 function put(element, { x, y, w, h }, width, height) {

@@ -57,7 +57,7 @@ function facts(node) {
 function spanOf(node) {
   if (!time || !node.time.length) return "";
   const first = start(node.time[0][0]), last = start(node.time[node.time.length - 1][0] + 1) - 1;
-  return day(first) === day(last) ? day(first) : `${day(first)} – ${day(last)}`;
+  return days(first, last);
 }
 
 function titled(title, note, ...inside) {

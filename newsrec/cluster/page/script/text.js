@@ -10,6 +10,7 @@ const minuteFormat = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 const day = (seconds) => dayFormat.format(new Date(seconds * 1000));
+const days = (from, to) => dayFormat.formatRange(new Date(from * 1000), new Date(to * 1000));
 const minute = (seconds) => minuteFormat.format(new Date(seconds * 1000));
 
 // An element; text goes in as text, never as markup.

@@ -20,8 +20,10 @@ function drawTime(focus, chosen) {
   figure.hidden = !time || !shown.detailed;
   if (figure.hidden) return;
   const all = row(shown), bands = bandsOf(shown, chosen, all);
-  document.getElementById("time_title").textContent = `Articles per ${spanName()}, ${shown.name}`;
-  const rest = timeNote();
+  const some = shown === root && root.nChildren > COLOURS.length;
+  document.getElementById("time_title").textContent =
+    `Articles per ${spanName()}, ${shown.name}${some ? `; the ${COLOURS.length} largest ${levelName(0, 2)} in colour` : ""}`;
+  const rest = timeNote(all);
   const at = document.getElementById("time_at");
   at.textContent = rest;
   const width = Math.max(chart.clientWidth, 200), height = width < 500 ? 64 : 78, base = height - 18;
@@ -101,7 +103,7 @@ const start = (i) => time.start + i * time.step;
 
 function when(i) {
   if (time.step < 86400) return minute(start(i));
-  return time.step === 86400 ? day(start(i)) : `${day(start(i))} – ${day(start(i + 1) - 1)}`;
+  return days(start(i), start(i + 1) - 1);
 }
 
 function inWords(values) {
@@ -109,8 +111,9 @@ function inWords(values) {
   return `Articles per ${spanName()} from ${day(start(0))} to ${day(start(time.n) - 1)}; most ${when(most)}: ${count(values[most], "article")}`;
 }
 
-function timeNote() {
-  const notes = [];
+function timeNote(values) {
+  const most = Math.max(...values);
+  const notes = most ? [`most: ${number.format(most)}, ${when(values.indexOf(most))}`] : [];
   if (time.unknown) notes.push(`${number.format(time.unknown)} without a date`);
   if (time.outside) notes.push(`${number.format(time.outside)} far from this time`);
   return notes.join(", ");
