@@ -48,7 +48,9 @@ yor yo Yoruba|yue - Cantonese|zul zu Zulu
 
 _ENTRIES = [entry.split(" ", 2) for entry in _TABLE.strip().replace("\n", "|").split("|")]
 _TAGS = {code: code if short == "-" else short for code, short, _ in _ENTRIES}
-_RIGHT_TO_LEFT = frozenset("arb ckb div fas heb prs pus snd uig urd yid".split())
+_RIGHT_TO_LEFT = frozenset(
+    ("arb", "ckb", "div", "fas", "heb", "prs", "pus", "snd", "uig", "urd", "yid")
+)
 
 #: ISO 639-3 code to English name.
 NAMES: dict[str, str] = {code: name for code, _, name in _ENTRIES}

@@ -120,7 +120,7 @@ class _Gathered:
         codes = [code for code in articles.titles if articles.present(code).any()]
         found = {code: articles.present(code) for code in codes}
         codes.sort(key=lambda code: (-int(found[code].sum()), code != own, code))
-        present = np.array([found[code] for code in codes], np.bool_).reshape(-1, len(tree))
+        present = np.array([found[code] for code in codes], np.bool_).reshape(len(codes), len(tree))
         first = np.where(present.any(0), present.argmax(0), -1) if codes else np.full(len(tree), -1)
         time = timeline(articles.published)
         bucket = np.full(len(tree), -1) if time is None else time.bucket(articles.published)
