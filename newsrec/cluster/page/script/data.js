@@ -7,7 +7,7 @@ const time = view.time;
 
 // Eight colours told apart with any kind of colour vision, all dark enough for white text.
 const COLOURS = [
-  "#343c8e", "#956918", "#078470", "#741c47", "#8361c3", "#884726", "#1f637b", "#3f5a12",
+  "#343c8e", "#956918", "#078470", "#741c47", "#8361c3", "#884726", "#1f637b", "#243c03",
 ];
 const GREY = "#54585f";
 

@@ -83,7 +83,7 @@ function jump(node) {
   const terms = termsOf(query.value);
   closeFound();
   go(node, { terms });
-  tileOf(node)?.element.focus();
+  (node === state.focus ? tiles[0] : tileOf(node))?.element.focus({ preventScroll: true });
   if (narrow.matches) panel.scrollIntoView({ block: "start" });
 }
 
