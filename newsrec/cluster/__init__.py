@@ -52,6 +52,7 @@ _PUBLIC = {
     "view_of": "newsrec.cluster.overview",
     "WordCounts": "newsrec.cluster.keywords",
     "write_page": "newsrec.cluster.page.render",
+    "draw": "newsrec.cluster.figures",
 }
 __all__ = sorted(_PUBLIC)
 __getattr__, __dir__ = late(__name__, _PUBLIC)

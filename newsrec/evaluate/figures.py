@@ -1,4 +1,4 @@
-"""Figures of an experiment as PNG; the only matplotlib import."""
+"""Figures of an experiment as PNG; the only matplotlib import of this stage."""
 
 from __future__ import annotations
 
