@@ -10,7 +10,6 @@ from newsrec.encode import load_encoder
 from newsrec.types.clusters import ClusterTree
 from newsrec.types.texts import Strings, Texts
 
-<<<<<<< HEAD
 ENCODER = load_encoder("mini")
 
 ENGLISH = (
@@ -29,18 +28,6 @@ FINNISH = (
     ("Rokote jokaiselle lapselle", "Klinikalla on rokotetta."),
     ("Klinikalta loppui rokote", "Lääkärit pyytävät apua."),
 )
-=======
-# Words of several scripts, no sentences of anybody.
-_TABLE = """
-eng harbour budget tram storm verdict museum orchard ferry recount strike clinic
-fin satama talousarvio raitiovaunu myrsky tuomio museo lautta lakko terveysasema
-jpn 港湾 予算 路面電車 嵐 判決 博物館 果樹園 連絡船 再集計 診療所
-tam துறைமுகம் வரவுசெலவு புயல் தீர்ப்பு அருங்காட்சியகம் தோட்டம் படகு
-arb ميناء ميزانية ترام عاصفة حكم متحف بستان عبّارة إضراب عيادة
-tha ท่าเรือ งบประมาณ รถราง พายุ คำพิพากษา พิพิธภัณฑ์ สวนผลไม้ เรือข้ามฟาก
-"""
-WORDS = {line.split()[0]: line.split()[1:] for line in _TABLE.strip().splitlines()}
->>>>>>> 926dc80 (tests: what a view counts, names and leaves out)
 
 
 def texts(

@@ -10,14 +10,15 @@ from newsrec.types.clusters import ClusterTree, dense
 from tests.cluster.made import power_law
 
 # Words of several scripts, no sentences of anybody.
-WORDS = {
-    "eng": "harbour budget tram storm verdict museum orchard ferry recount strike clinic".split(),
-    "fin": "satama talousarvio raitiovaunu myrsky tuomio museo lautta lakko terveysasema".split(),
-    "jpn": "港湾 予算 路面電車 嵐 判決 博物館 果樹園 連絡船 再集計 診療所".split(),
-    "tam": "துறைமுகம் வரவுசெலவு புயல் தீர்ப்பு அருங்காட்சியகம் தோட்டம் படகு".split(),
-    "arb": "ميناء ميزانية ترام عاصفة حكم متحف بستان عبّارة إضراب عيادة".split(),
-    "tha": "ท่าเรือ งบประมาณ รถราง พายุ คำพิพากษา พิพิธภัณฑ์ สวนผลไม้ เรือข้ามฟาก".split(),
-}
+_TABLE = """
+eng harbour budget tram storm verdict museum orchard ferry recount strike clinic
+fin satama talousarvio raitiovaunu myrsky tuomio museo lautta lakko terveysasema
+jpn 港湾 予算 路面電車 嵐 判決 博物館 果樹園 連絡船 再集計 診療所
+tam துறைமுகம் வரவுசெலவு புயல் தீர்ப்பு அருங்காட்சியகம் தோட்டம் படகு
+arb ميناء ميزانية ترام عاصفة حكم متحف بستان عبّارة إضراب عيادة
+tha ท่าเรือ งบประมาณ รถราง พายุ คำพิพากษา พิพิธภัณฑ์ สวนผลไม้ เรือข้ามฟาก
+"""
+WORDS = {line.split()[0]: line.split()[1:] for line in _TABLE.strip().splitlines()}
 
 
 def sample_view() -> View:

@@ -16,7 +16,7 @@ from newsrec.cluster import figures as drawing
 from newsrec.cluster.lettering import families, label
 from newsrec.cluster.treemap import squarify
 from newsrec.types.clusters import ClusterTree
-from tests.cluster.shelves import generated_view, sample_view
+from tests.cluster.shown import generated_view, sample_view
 
 NAMES = [
     "harbour & <b>budget</b>", "$\\frac{", "_hidden", "港湾の予算", "துறைமுகம்", "ท่าเรือ", "ميناء",

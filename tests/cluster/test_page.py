@@ -13,7 +13,7 @@ import pytest
 from newsrec.cluster import Articles, Captions, Limits, view_of, write_page
 from newsrec.types.clusters import ClusterTree
 from tests.cluster.chromium import Browser, Page, browser
-from tests.cluster.shelves import generated_view, sample_view
+from tests.cluster.shown import generated_view, sample_view
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 NASTY = [

@@ -14,7 +14,7 @@ from newsrec.cluster.timeline import timeline
 from newsrec.cluster.view import Node, in_script, plural
 from newsrec.errors import DataError
 from newsrec.types.clusters import ClusterTree
-from tests.cluster.shelves import generated_tree, generated_view, named, sample_view
+from tests.cluster.shown import generated_tree, generated_view, named, sample_view
 
 NAT = np.datetime64("NaT", "s")
 MONDAY = np.datetime64("2026-03-02T00:00:00", "s")

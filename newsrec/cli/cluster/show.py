@@ -21,8 +21,9 @@ def show(
     png: Annotated[Path | None, typer.Option(help="Folder for figures.")] = None,
     summarizer: Annotated[
         str | None,
-        typer.Option(help="extractive, http://HOST/v1#MODEL, hf:MODEL, FILE.yaml. [none; page: "
-                          "extractive]"),
+        typer.Option(
+            help="extractive, http://HOST/v1#MODEL, hf:MODEL, FILE.yaml. [none; page: extractive]"
+        ),
     ] = None,
     summaries: Annotated[int, typer.Option(help="Of the largest clusters of a level.")] = 200,
     top: Annotated[int, typer.Option(help="Clusters of a level that are printed.")] = 10,

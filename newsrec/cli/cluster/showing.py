@@ -12,7 +12,7 @@ from newsrec.cli.printable import printable
 from newsrec.cli.stages import Stages
 from newsrec.cluster.figures import draw
 from newsrec.cluster.page.render import write_page
-from newsrec.cluster.view import Node, View
+from newsrec.cluster.view import Node, View, plural
 from newsrec.errors import ConfigError
 from newsrec.languages import canonical
 from newsrec.pipeline.clusters import clusters
@@ -72,7 +72,7 @@ def _warn(why: str) -> None:
 
 def _lines(view: View, top: int) -> Iterator[str]:
     counts = zip(view.n_clusters, view.levels, strict=True)
-    yield " › ".join(f"{n} {level}s" for n, level in counts) + f", {view.root.n} articles"
+    yield " › ".join(f"{n} {level if n == 1 else plural(level)}" for n, level in counts)
     yield from _under(view.root, top)
 
 
