@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from newsrec.errors import DataError
-from newsrec.languages import NAMES, XMIND, canonical, name
+from newsrec.languages import NAMES, XMIND, canonical, direction, name, tag
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,12 @@ def test_an_unknown_code_names_the_nearest_known() -> None:
         canonical("finn", where="a.csv:3")
     with pytest.raises(DataError, match="expected an ISO 639-3 code"):
         canonical("")
+
+
+def test_tags_are_the_shortest_codes_and_directions_those_of_the_script() -> None:
+    codes = ("eng", "fin", "cmn", "jpn", "tam", "grn", "arb", "ckb", "haw")
+    assert [tag(code) for code in codes] == ["en", "fi", "zh", "ja", "ta", "gn", "ar", "ckb", "haw"]
+    assert len({tag(code) for code in NAMES}) == len(NAMES)
+    rtl = ("arb", "heb", "fas", "urd", "pus", "yid", "uig", "snd", "div", "ckb", "prs")
+    assert {code for code in NAMES if direction(code) == "rtl"} == set(rtl)
+    assert direction("ar") == "rtl"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.cluster.timeline import Timeline, timeline
-from newsrec.cluster.view import Articles, Captions, Counts, Headline, Node, View
+from newsrec.cluster.view import Articles, Captions, Counts, Headline, Node, View, own_bytes
 from newsrec.errors import DataError
 from newsrec.languages import canonical
 from newsrec.types.clusters import ClusterTree
@@ -23,14 +23,14 @@ _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 _NOT_TEXT = re.compile("[\ud800-\udfff]")
 _LINK = re.compile(r"https?://[^\s]+", re.IGNORECASE)
 _SHRINK = 0.92
-_FEWEST = 50
+_FEWEST, _FEWEST_DETAILED = 50, 600
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The largest ``listed`` clusters are in the view, with a name and a headline; the largest
-    ``detailed`` of them with languages, times, keywords, summary and up to ``headlines`` articles
-    each, an article in up to ``versions`` languages."""
+    """The largest ``listed`` clusters are in the view, with a name and a headline in up to two
+    languages; the largest ``detailed`` of them with languages, times, keywords, summary and up to
+    ``headlines`` articles each, an article in up to ``versions`` languages."""
 
     listed: int = 24_000
     detailed: int = 5_000
@@ -75,20 +75,24 @@ def view_of(
         size = len(view.to_json().encode())
         if size <= max_bytes or allowed.listed <= _FEWEST:
             return view
-        allowed = _smaller(allowed, _SHRINK * max_bytes / size)
+        allowed = _smaller(allowed, view, size, max_bytes)
 
 
 def _numbered(n_levels: int) -> tuple[str, ...]:
     return tuple(f"level {level + 1} cluster" for level in range(n_levels))
 
 
-def _smaller(limits: Limits, share: float) -> Limits:
-    return Limits(
-        max(_FEWEST, int(limits.listed * share)),
-        int(limits.detailed * share),
-        max(1, limits.headlines - 1),
-        max(4, limits.versions - 4),
-    )
+def _smaller(limits: Limits, view: View, size: int, most: int) -> Limits:
+    """Limits for a view of about ``most`` bytes. Fewer details first, for a cluster that is only
+    listed can still be found."""
+    if limits.headlines > 3 or limits.versions > 4:
+        return replace(limits, headlines=min(3, limits.headlines), versions=min(4, limits.versions))
+    if limits.detailed > _FEWEST_DETAILED:
+        details = [own_bytes(node) for node in view.root.walk() if node.detailed]
+        share = max(0.2, _SHRINK * (most - size + sum(details)) / sum(details))
+        return replace(limits, detailed=max(_FEWEST_DETAILED, int(len(details) * share)))
+    listed = max(_FEWEST, int(_SHRINK * most / size * sum(1 for _ in view.root.walk())))
+    return replace(limits, listed=listed, detailed=min(limits.detailed, listed))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,6 +168,7 @@ class _Gathered:
         wanted = np.where(grade == 2, limits.headlines, np.minimum(grade, 1)).astype(np.int64)
         wanted[[cluster for cluster in below if cluster >= 0]] = 0
         shown = self._chosen(level, wanted)
+        versions = {True: limits.versions, False: 2}
         nodes: dict[int, list[Node]] = {}
         listed = np.flatnonzero(grade)
         for i in listed[np.lexsort((listed, -sizes[listed]))].tolist():
@@ -171,7 +176,7 @@ class _Gathered:
             node = Node(
                 i, level, int(sizes[i]), _clean(self.captions.names[level][i]),
                 tuple(below.get(i, ())), int(n_children[i]), int(loose[i]),
-                tuple(self._headline(row, limits) for row in shown.get(i, ())), full,
+                tuple(self._headline(row, versions[full]) for row in shown.get(i, ())), full,
                 languages[slot[i]] if full else (), over_time[slot[i]] if full else (),
                 self._keywords(level, i) if full else (), self._summary(level, i) if full else "",
             )  # fmt: skip
@@ -225,14 +230,14 @@ class _Gathered:
             found.setdefault(cluster, []).append(row)
         return found
 
-    def _headline(self, row: int, limits: Limits) -> Headline:
+    def _headline(self, row: int, versions: int) -> Headline:
         articles = self.articles
         published = articles.published[row]
         url = articles.urls[row] if articles.urls is not None else ""
         return Headline(
             _clean(str(articles.ids[row])),
             None if np.isnat(published) else int(published.astype("datetime64[s]").astype(int)),
-            tuple(self._versions(row))[: limits.versions],
+            tuple(self._versions(row))[:versions],
             url if len(url) <= _URL and _LINK.fullmatch(url) else "",
         )
 

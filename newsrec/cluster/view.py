@@ -185,7 +185,19 @@ def in_script(text: str) -> str:
 _COMPACT: dict[str, Any] = {"separators": (",", ":")}
 
 
+def own_bytes(node: Node) -> int:
+    """How much of the JSON is this node's, without its children."""
+    return len(json.dumps(_alone(node), ensure_ascii=False, **_COMPACT).encode())
+
+
 def _node(node: Node) -> dict[str, Any]:
+    value = _alone(node)
+    if node.children:
+        value["x"] = [_node(child) for child in node.children]
+    return value
+
+
+def _alone(node: Node) -> dict[str, Any]:
     """Short keys, nothing that is empty: there are ten thousands of these."""
     first = node.headlines[0].texts[0][1] if node.headlines and node.headlines[0].texts else None
     value: dict[str, Any] = {
@@ -201,7 +213,6 @@ def _node(node: Node) -> dict[str, Any]:
         "k": node.keywords,
         "s": node.summary,
         "a": [_headline(article) for article in node.headlines],
-        "x": [_node(child) for child in node.children],
     }
     return {key: x for key, x in value.items() if key in "cn" or x}
 

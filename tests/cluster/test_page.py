@@ -12,7 +12,7 @@ import pytest
 
 from newsrec.cluster import Articles, Captions, Limits, view_of, write_page
 from newsrec.types.clusters import ClusterTree
-from tests.cluster.chromium import Browser, Page, browser
+from tests.cluster.chromium import Browser, Page, browser, find_chromium
 from tests.cluster.shown import generated_view, sample_view
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -521,3 +521,15 @@ def test_the_same_view_is_the_same_page_and_nothing_else_is_left(tmp_path: Path)
     assert hostile_page(tmp_path).read_bytes() == first
     assert [x.name for x in tmp_path.iterdir()] == ["page.html"]
     assert b"http://" not in re.sub(rb"http://www\.w3\.org/2000/svg", b"", first)
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("1", "Failed"), ("", "Skipped")])
+def test_a_missing_browser_fails_where_it_must_be_there(
+    monkeypatch: pytest.MonkeyPatch, ci: str, outcome: str
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CHROME", "")
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises((pytest.fail.Exception, pytest.skip.Exception)) as raised:
+        find_chromium()
+    assert type(raised.value).__name__ == outcome

@@ -3,6 +3,7 @@
 const SMALLEST = 60 * 40;
 const MOST_TILES = 60;
 const REST_SHARE = 0.18;
+const EDGE = 64;
 
 // {x, y, w, h} for each value (sorted, largest first), filling the given place.
 function squarify(values, place) {
@@ -45,14 +46,23 @@ function divide(node, width, height, most = MOST_TILES, smallest = SMALLEST) {
   if (shown === children.length - 1 && !beyond && shown < most) shown++;
   const tiles = children.slice(0, shown).map((child) => ({ node: child, value: child.n }));
   const rest = restOf(node, shown);
+  let place = { x: 0, y: 0, w: width, h: height };
+  const edge = [];
   if (rest) {
     const sum = tiles.reduce((all, tile) => all + tile.value, 0) || rest.n;
     const least = (smallest / Math.max(width * height, 1)) * sum * 1.2;
-    tiles.push({ node: rest, value: Math.max(Math.min(rest.n, sum * REST_SHARE / (1 - REST_SHARE)), least) });
+    const value = Math.max(Math.min(rest.n, sum * REST_SHARE / (1 - REST_SHARE)), least);
+    const across = (value / (sum + value)) * Math.max(width, height);
+    // At the far edge where that makes no sliver, else among the others.
+    if (tiles.length && across >= EDGE) {
+      const wide = width >= height;
+      edge.push({ node: rest, ...place, ...(wide ? { x: width - across, w: across } : { y: height - across, h: across }) });
+      place = { ...place, ...(wide ? { w: width - across } : { h: height - across }) };
+    } else tiles.push({ node: rest, value });
   }
   tiles.sort((a, b) => b.value - a.value);
-  const places = squarify(tiles.map((tile) => tile.value), { x: 0, y: 0, w: width, h: height });
-  return tiles.map((tile, i) => ({ node: tile.node, ...places[i] }));
+  const places = squarify(tiles.map((tile) => tile.value), place);
+  return [...tiles.map((tile, i) => ({ node: tile.node, ...places[i] })), ...edge];
 }
 
 function fitting(children, area, beyond, most, smallest) {
