@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.cluster.centres import Articles, Floats, Rows, unit
+from newsrec.cluster.families import Case, Families
 from newsrec.cluster.phrases import Phrase, capital, phrases
 from newsrec.cluster.segment import Cut
 from newsrec.errors import ConfigError, DataError
@@ -52,22 +53,6 @@ class Label:
     parts: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class _Case:
-    """A cluster to be named: where it lies, among which siblings, over which children."""
-
-    cluster: int
-    rows: Rows
-    centre: Floats  # (dim,) unit
-    siblings: Floats  # (s, dim) unit, away from the parent's centre; itself among them, at
-    own: int
-    children: Floats  # (c, dim) unit
-    finest: bool
-    source: str = "members"
-    language: str = ""
-    phrases: Sequence[Phrase] = ()
-
-
 class Labeller:
     """Names the clusters of a ``tree``; what clusters share is worked out once.
 
@@ -101,9 +86,10 @@ class Labeller:
         level = self._level(level)
         language = canonical(language)
         wanted = self._wanted(level, clusters)
+        families = Families(self._tree, level, wanted, self._articles)
         labels: list[Label] = []
         for start in range(0, len(wanted), _AT_ONCE):
-            cases = self._cases(level, wanted[start : start + _AT_ONCE])
+            cases = families.cases(wanted[start : start + _AT_ONCE])
             for case in cases:
                 self._read(case, level, language)
             labels += self._named(cases)
@@ -150,46 +136,7 @@ class Labeller:
             raise ConfigError(f"cluster {wrong[0]}: level {level} has {n} clusters, from 0")
         return np.array(clusters, np.int64).reshape(-1)
 
-    def _cases(self, level: int, wanted: NDArray[np.int64]) -> list[_Case]:
-        """Centres of the clusters, of their siblings and of their children."""
-        tree = self._tree
-        of, parents = tree.labels[level], tree.parents(level)
-        near = np.append(np.isin(parents, parents[wanted]), False)[of]  # -1: the last
-        rows = np.flatnonzero(near)
-        sums = self._articles.sums(rows, of[rows], len(parents))
-        sizes = np.bincount(of[rows], minlength=len(parents))[:, None]
-        kids, kid_of = self._children(level, wanted)
-        families, inside, members = _groups(parents), _groups(kid_of), _groups(of)
-        cases = []
-        for cluster in wanted.tolist():
-            siblings = families[int(parents[cluster])]
-            means = sums[siblings] / np.maximum(sizes[siblings], 1)
-            if len(siblings) > 1:
-                means = means - sums[siblings].sum(0) / max(1, sizes[siblings].sum())
-            own = int(np.searchsorted(siblings, cluster))
-            found = kids[inside.get(cluster, [])][:_READ]
-            cases.append(
-                _Case(
-                    cluster, members[cluster], unit(sums[cluster]), unit(means), own,
-                    unit(found[np.any(found, axis=1)]), level + 1 == tree.n_levels,
-                )
-            )  # fmt: skip
-        return cases
-
-    def _children(
-        self, level: int, wanted: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.integer]]:
-        """Sums of all clusters of the next finer level inside ``wanted``, and what each is in."""
-        tree = self._tree
-        if level + 1 == tree.n_levels:
-            rows = np.flatnonzero(np.isin(tree.labels[level], wanted))
-            return self._articles.over_languages(rows).astype(np.float64), tree.labels[level][rows]
-        below, parents = tree.labels[level + 1], tree.parents(level + 1)
-        inner = np.append(np.isin(parents, wanted), False)
-        rows = np.flatnonzero(inner[below])
-        return self._articles.sums(rows, below[rows], len(parents)), parents
-
-    def _read(self, case: _Case, level: int, language: str) -> None:
+    def _read(self, case: Case, level: int, language: str) -> None:
         """Find phrases for ``case``: in its members, else in neighbours, else in any language."""
         shelf = self._articles.texts
         rows = case.rows[shelf[language].present[case.rows]] if language in shelf else case.rows[:0]
@@ -213,7 +160,7 @@ class Labeller:
         # What several words say once is a piece of a sentence; said again it is a name.
         case.phrases = [one for one in found if one.n_words == 1 or one.count > 1] or found
 
-    def _chosen(self, case: _Case, level: int, rows: Rows) -> Rows:
+    def _chosen(self, case: Case, level: int, rows: Rows) -> Rows:
         """The `_READ` articles to read: the most central of every child in turn, large ones
         first."""
         if len(rows) <= _READ:
@@ -227,7 +174,7 @@ class Labeller:
         turn[order] = np.arange(len(rows)) - np.repeat(first, size)
         return rows[np.lexsort((-near, -size[group], turn))[:_READ]]
 
-    def _named(self, cases: Sequence[_Case]) -> list[Label]:
+    def _named(self, cases: Sequence[Case]) -> list[Label]:
         texts = sorted({phrase.text for case in cases for phrase in case.phrases})
         place = {text: i for i, text in enumerate(texts)}
         vectors = np.asarray(self._embed(texts), np.float64) if texts else np.zeros((0, 1))
@@ -248,20 +195,20 @@ class Labeller:
             )  # fmt: skip
         return labels
 
-    def _headline(self, case: _Case) -> tuple[str, ...]:
+    def _headline(self, case: Case) -> tuple[str, ...]:
         """A title: for one article alone, and where there are only stop words and numerals."""
         texts = self._articles.texts[case.language]
         titles = texts.title.take(case.rows[texts.present[case.rows]])
         return tuple(sorted(title.strip() for title in titles if title.strip())[:1])
 
 
-def _parts(case: _Case, vectors: NDArray[np.float64]) -> tuple[str, ...]:
+def _parts(case: Case, vectors: NDArray[np.float64]) -> tuple[str, ...]:
     """The phrases to call ``case`` by; ``vectors (m, dim)`` are those of its phrases."""
     found = case.phrases
     if not found:
         return ()
     to_siblings = vectors @ case.siblings.T
-    away = to_siblings[:, case.own]
+    away = to_siblings[:, 0]
     weight = _AWAY[case.finest]
     score: Floats = (1 - weight) * (vectors @ case.centre) + weight * away
     score = score * np.where(score > 0, [_worth(phrase, case.finest) for phrase in found], 1)
@@ -336,13 +283,6 @@ def _nearest(
     for i in reversed(order):
         found[of[ties[i]]] = rows[ties[i]]
     return found
-
-
-def _groups(labels: NDArray[np.integer]) -> dict[int, Rows]:
-    """Where each label stands, ascending."""
-    order = np.argsort(labels, kind="stable")
-    first = np.flatnonzero(np.diff(labels[order], prepend=-2))
-    return {int(labels[part[0]]): part for part in np.split(order, first[1:]) if len(part)}
 
 
 def label_clusters(

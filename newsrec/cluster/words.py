@@ -13,6 +13,11 @@ from newsrec.languages import canonical
 
 _APOSTROPHES = "'’ʼ‘ʻ´`ʹ׳״＇"
 _HYPHENS = "-‐‑"
+_PLAIN: dict[int, str] = {
+    **{ord(c): "'" for c in _APOSTROPHES},
+    **{ord(c): "-" for c in _HYPHENS},
+    0x200D: "",
+}
 # What NFKC takes apart and Thai and Lao write as one letter.
 _AM = (("\u0e4d\u0e32", "\u0e33"), ("\u0ecd\u0eb2", "\u0eb3"))
 _ELISION = re.compile(
@@ -85,9 +90,7 @@ def fold(word: str, language: str) -> str:
     """``word`` as it is counted and compared."""
     if language in _DOTTED:
         word = word.replace("İ", "i").replace("I", "ı")
-    for quote in _APOSTROPHES[1:]:
-        word = word.replace(quote, "'")
-    return word.replace("‐", "-").replace("‑", "-").casefold().replace("\u200d", "")
+    return word.translate(_PLAIN).casefold()
 
 
 def scan(
