@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from newsrec.pipeline.pools import pools, reranked, table_aspects
 from newsrec.pipeline.tradeoff import trade_off
 from newsrec.protocols import Reranker
 from newsrec.rank import LateFusion
-from newsrec.rerank import Mmr, make_reranker
+from newsrec.rerank import RERANKERS, Dpp, Mmr, XQuad, make_reranker
 from newsrec.types import Pool
 from tests.evaluate.made import PROVENANCE, impressions, news
 from tests.synthetic import VIEW, known_answer
@@ -180,3 +181,29 @@ def test_a_reranker_that_loses_candidates_is_refused() -> None:
     lost = int(np.maximum(shown.impressions.candidates.lengths - 4, 0).sum())
     with pytest.raises(DataError, match=rf"Short: lost {lost} of {len(scores)} candidates"):
         reranked([Mmr(), Short()], scores, shown)
+
+
+@pytest.mark.parametrize("name", RERANKERS)
+def test_many_weights_asked_at_once_give_the_lists_of_each_alone(name: str) -> None:
+    """In any order, twice, and among re-rankers of other kinds."""
+    scores, shown = scene(3)
+    weights = [0.5, 0.0, 1.0, 0.9, 0.5, 0.25]
+    aspects = {**table_aspects(shown.news), "story": np.arange(len(shown.news)) // 3}
+    mixed: list[Reranker] = [Mmr(0.4)]
+    for weight in weights:
+        mixed += [make_reranker(name, relevance_weight=weight), Dpp(weight, k=3)]
+    found = reranked(mixed, scores, shown, aspects)
+    for row, reranker in zip(found, mixed, strict=True):
+        assert np.array_equal(row, reranked([reranker], scores, shown, aspects)[0])
+
+
+def test_levels_of_a_tree_are_aspects_of_lists_and_of_metrics() -> None:
+    scores, shown = scene()
+    topic = np.asarray(shown.news.subcategory, np.int64)
+    tree = replace(shown, aspects={"topic": topic})
+    made = partial(XQuad, aspect="topic")
+    names = ["ndcg@10", "topic_coverage@5"]
+    found = trade_off(scores, tree, made, PROVENANCE, weights=(0.0,), metrics=names)
+    assert found.curve("topic_coverage@5")[0] > found.curve("topic_coverage@5")[1]
+    with pytest.raises(DataError, match="no aspect 'topic'; they have: category, subcategory"):
+        trade_off(scores, shown, made, PROVENANCE, weights=(0.0,))

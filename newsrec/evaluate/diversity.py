@@ -2,7 +2,7 @@
 
 All metrics see a `Listing`, return ``(n,) float64`` and are NaN where an impression lacks what
 they need; `NotInCorpus` when the whole corpus does. An *aspect* is ``category``, ``subcategory``
-or ``story`` of the news table.
+or ``story`` of the news table, or ``theme``, ``topic`` or ``story`` of a cluster tree.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from newsrec.evaluate.shares import Floats, Ints, Shares, distinct_classes
 from newsrec.types import Impressions, NewsTable
 
 ASPECTS = ("category", "subcategory", "story")
+CLUSTERS = ("theme", "topic")
 _SMOOTHING = 0.01
 _BLOCK = 4096
 
@@ -34,7 +35,8 @@ class Listing:
 
     ``vectors (n_news, dim)``: shelf vectors, or None; ``language (n_news,)``: index into
     ``languages`` of the language an article is shown in, or None where all are shown in one;
-    ``traits``: arrays of the corpus's owner for RADio (see `newsrec.evaluate.radio`).
+    ``traits``: arrays of the corpus's owner for RADio (see `newsrec.evaluate.radio`); ``aspects``:
+    as in `newsrec.evaluate.run.Shown`.
     """
 
     ranking: Ranking
@@ -44,10 +46,18 @@ class Listing:
     language: NDArray[np.integer] | None = None
     languages: tuple[str, ...] = ()
     traits: Mapping[str, object] = field(default_factory=dict)
+    aspects: Mapping[str, NDArray[np.integer]] = field(default_factory=dict)
     _kept: dict[tuple[object, ...], Shares] = field(default_factory=dict, repr=False)
 
     def classes(self, aspect: str) -> tuple[Ints, int]:
         """Class of each article ``(n_news,)``, -1 unknown, and the number of classes."""
+        if aspect in self.aspects:
+            found = np.asarray(self.aspects[aspect], np.int64)
+            if found.shape != (len(self.news),):
+                raise DataError(f"aspect {aspect!r}: {found.shape}, expected ({len(self.news)},)")
+            return found, int(found.max(initial=-1)) + 1
+        if aspect in CLUSTERS:
+            raise NotInCorpus("needs clusters of the articles, which were not given (--clusters)")
         codes = np.asarray(getattr(self.news, aspect), np.int64)
         if not len(codes) or codes.max() < 0:
             raise NotInCorpus(f"no article has a {aspect}")
@@ -207,19 +217,24 @@ def gini(listing: Listing, k: int) -> float:
 
 #: Per-impression metrics; every one takes a cut-off.
 DIVERSITY: dict[str, Callable[[Listing, int], Floats]] = {
-    **{f"{a}_entropy@": partial(entropy, aspect=a) for a in ASPECTS},
-    **{f"{a}_jaccard@": partial(jaccard, aspect=a) for a in ASPECTS},
-    **{f"{a}_coverage@": partial(coverage, aspect=a) for a in ASPECTS},
+    **{f"{a}_entropy@": partial(entropy, aspect=a) for a in (*ASPECTS, *CLUSTERS)},
+    **{f"{a}_jaccard@": partial(jaccard, aspect=a) for a in (*ASPECTS, *CLUSTERS)},
+    **{f"{a}_coverage@": partial(coverage, aspect=a) for a in (*ASPECTS, *CLUSTERS)},
     "intra_list_distance@": intra_list_distance,
     "calibration_kl@": calibration_kl,
     "calibration_js@": calibration_js,
+    **{f"{a}_calibration_kl@": partial(calibration_kl, aspect=a) for a in CLUSTERS},
+    **{f"{a}_calibration_js@": partial(calibration_js, aspect=a) for a in CLUSTERS},
 }
 
 #: Metrics of all lists together.
 POOLED_DIVERSITY: dict[str, Callable[[Listing, int], float]] = {"gini@": gini}
 
 #: Of these, less is better; of the others more, Jaccard included: it says how personal a list is.
-LESS_IS_BETTER = ("calibration_kl@", "calibration_js@", "gini@")
+LESS_IS_BETTER = (
+    "calibration_kl@", "calibration_js@", "gini@",
+    *(f"{a}_calibration_{how}@" for a in CLUSTERS for how in ("kl", "js")),
+)  # fmt: skip
 
 DIVERSITY_DEFAULT = (
     "category_entropy@10",
@@ -231,4 +246,6 @@ DIVERSITY_DEFAULT = (
     "calibration_kl@10",
     "calibration_js@10",
     "gini@10",
+    *(f"{a}_{what}@10" for a in CLUSTERS for what in ("entropy", "jaccard", "coverage")),
+    *(f"{a}_calibration_{how}@10" for a in CLUSTERS for how in ("kl", "js")),
 )

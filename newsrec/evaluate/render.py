@@ -13,7 +13,7 @@ from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.significance import Interval
 
 #: Metrics that are not shares, printed as they are and not in percent.
-PLAIN = ("calibration_kl@",)
+PLAIN = ("calibration_kl@", "theme_calibration_kl@", "topic_calibration_kl@")
 
 
 @dataclass(frozen=True, slots=True)

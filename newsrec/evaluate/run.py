@@ -52,7 +52,8 @@ class Shown:
     ``impressions``: labelled, ``n``; ``rows (n,)``: their rows in the split; ``news``; ``vectors
     (n_news, dim)`` of the shelf or None; ``language (n_news,)`` and ``languages``: of a mixed
     shelf; ``traits``: see `newsrec.evaluate.radio`; ``groups``: name to labels ``(n,) str``;
-    ``counts``: what was dropped before.
+    ``counts``: what was dropped before; ``aspects``: classes of all news ``(n_news,)`` by name,
+    such as the levels of a cluster tree, numbered without gaps, -1 unknown.
     """
 
     impressions: Impressions
@@ -64,6 +65,7 @@ class Shown:
     traits: Mapping[str, object] = field(default_factory=dict)
     groups: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+    aspects: Mapping[str, NDArray[np.integer]] = field(default_factory=dict)
 
 
 def expand(names: Sequence[str]) -> tuple[str, ...]:
@@ -97,7 +99,7 @@ def evaluate(
     ranking = Ranking.of(scores, impressions)
     listing = Listing(
         ranking, impressions, shown.news, shown.vectors, shown.language, shown.languages,
-        shown.traits,
+        shown.traits, shown.aspects,
     )  # fmt: skip
     values: dict[str, Floats] = {}
     pooled: dict[str, float] = {}

@@ -7,6 +7,7 @@ share of it mixed with an even share (`newsrec.rerank.mix.Mix.wanted`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,25 +50,28 @@ class XQuad:
 
     def __call__(self, pool: Pool) -> Ints:
         """Permutation of ``range(n)``, best first."""
+        return np.asarray(self.orders(pool, (self.relevance_weight,))[0])
+
+    def orders(self, pool: Pool, weights: Sequence[float]) -> Ints:
+        """The same at each of ``weights (m,)``, ``(m, n)``."""
         mix = Mix.in_pool(pool, self.aspect)
         serves = self.satisfaction * relevance_of(pool)
-        unserved = _Unserved(mix, serves, mix.wanted(self.exploration))
-        return greedy(pool, unserved, self.relevance_weight, self.k)
+        unserved = _Unserved(mix, serves, mix.wanted(self.exploration), len(weights))
+        return greedy(pool, unserved, weights, self.k)
 
 
 class _Unserved:
-    """xQuAD's Σ P(a) P(i|a) Π (1 - P(j|a)); ``_open (m,)`` is P(a) times the product."""
+    """xQuAD's Σ P(a) P(i|a) Π (1 - P(j|a)); ``_open (m, classes)`` is P(a) times the product."""
 
-    def __init__(self, mix: Mix, serves: Floats, wanted: Floats) -> None:
-        self._mix, self._serves, self._open = mix, serves, wanted.copy()
+    def __init__(self, mix: Mix, serves: Floats, wanted: Floats, m: int) -> None:
+        self._mix, self._serves, self._lists = mix, serves, np.arange(m)
+        self._open = mix.room(m, wanted)
 
     def bonus(self) -> Floats:
-        return self._serves * self._mix.at(self._open)
+        return self._serves * self._open[:, self._mix.of]
 
-    def add(self, chosen: int) -> None:
-        of = self._mix.of[chosen]
-        if of >= 0:
-            self._open[of] *= 1 - self._serves[chosen]
+    def add(self, chosen: Ints) -> None:
+        self._open[self._lists, self._mix.of[chosen]] *= 1 - self._serves[chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,32 +101,33 @@ class Pm2:
 
     def __call__(self, pool: Pool) -> Ints:
         """Permutation of ``range(n)``, best first."""
-        mix = Mix.in_pool(pool, self.aspect)
-        seats = _Seats(mix, relevance_of(pool), mix.wanted(self.exploration), self.focus)
-        return greedy(pool, seats, self.relevance_weight, self.k)
+        return np.asarray(self.orders(pool, (self.relevance_weight,))[0])
+
+    def orders(self, pool: Pool, weights: Sequence[float]) -> Ints:
+        """The same at each of ``weights (m,)``, ``(m, n)``."""
+        mix, serves = Mix.in_pool(pool, self.aspect), relevance_of(pool)
+        seats = _Seats(mix, serves, mix.wanted(self.exploration), self.focus, len(weights))
+        return greedy(pool, seats, weights, self.k)
 
 
 class _Seats:
-    """PM-2's quotients; ``_left (m,)`` counts the candidates of each class that are not chosen."""
+    """PM-2's quotients; ``_left (m, classes)`` counts the candidates that are not chosen."""
 
-    def __init__(self, mix: Mix, serves: Floats, wanted: Floats, focus: float) -> None:
-        self._mix, self._serves, self._wanted, self._focus = mix, serves, wanted, focus
-        self._places = np.zeros(len(wanted))
-        self._left = np.bincount(mix.of[mix.of >= 0], minlength=len(wanted))
+    def __init__(self, mix: Mix, serves: Floats, wanted: Floats, focus: float, m: int) -> None:
+        self._mix, self._serves, self._focus, self._lists = mix, serves, focus, np.arange(m)
+        self._wanted, self._places = mix.room(m, wanted), mix.room(m)
+        self._left = mix.room(m, np.bincount(mix.of[mix.of >= 0], minlength=len(wanted)))
 
     def bonus(self) -> Floats:
-        if not self._left.any():
-            return np.zeros(len(self._serves))
         quotients = np.where(self._left > 0, self._wanted / (2 * self._places + 1), 0.0)
-        due = int(np.argmax(quotients))
-        if quotients[due] > 0:
-            quotients = quotients / quotients[due]
-        part = np.full(len(quotients), 1 - self._focus)
-        part[due] = self._focus
-        return self._serves * self._mix.at(part * quotients)
+        due = np.argmax(quotients, axis=1)
+        most = quotients[self._lists, due][:, None]
+        part = np.full(quotients.shape, 1 - self._focus)
+        part[self._lists, due] = self._focus
+        worth = part * quotients / np.where(most > 0, most, 1.0)
+        return self._serves * worth[:, self._mix.of]
 
-    def add(self, chosen: int) -> None:
+    def add(self, chosen: Ints) -> None:
         of = self._mix.of[chosen]
-        if of >= 0:
-            self._places[of] += 1
-            self._left[of] -= 1
+        self._places[self._lists, of] += 1
+        self._left[self._lists, of] -= 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,14 +17,15 @@ SMOOTHING = 0.01
 
 
 def kl_terms(wanted: Floats, shares: Floats) -> Floats:
-    """Summands ``(m,)`` of KL(wanted || shares smoothed), over -log(SMOOTHING): sums in [0, 1]."""
+    """Summands ``(…, m)`` of KL(wanted || shares smoothed), over -log(SMOOTHING), which sum to a
+    number in [0, 1]; ``wanted (m,)``, ``shares (…, m)``."""
     smooth = (1 - SMOOTHING) * shares + SMOOTHING * wanted
     ratio = np.divide(wanted, smooth, out=np.ones_like(smooth), where=wanted > 0)
     return np.asarray(wanted * np.log(ratio) / -np.log(SMOOTHING))
 
 
 def js_terms(wanted: Floats, shares: Floats) -> Floats:
-    """Summands ``(m,)`` of the Jensen–Shannon divergence in base 2: sums in [0, 1]."""
+    """Summands ``(…, m)`` of the Jensen–Shannon divergence in base 2: sums in [0, 1]."""
     both = wanted + shares
     total = np.zeros_like(both)
     for part in (wanted, shares):
@@ -60,32 +61,40 @@ class Calibrated:
 
     def __call__(self, pool: Pool) -> Ints:
         """Permutation of ``range(n)``, best first."""
+        return np.asarray(self.orders(pool, (self.relevance_weight,))[0])
+
+    def orders(self, pool: Pool, weights: Sequence[float]) -> Ints:
+        """The same at each of ``weights (m,)``, ``(m, n)``."""
         mix = Mix.in_pool(pool, self.aspect)
         if not mix.history.any():
-            return score_order(pool)
-        balance = _Balance(mix, DIVERGENCES[self.divergence])
-        return greedy(pool, balance, self.relevance_weight, self.k)
+            return np.tile(score_order(pool), (len(weights), 1))
+        balance = _Balance(mix, DIVERGENCES[self.divergence], len(weights))
+        return greedy(pool, balance, weights, self.k)
 
 
 class _Balance:
-    """Minus the divergence of the history from the list with one article more of each class."""
+    """Minus the divergence of the history from each list with one article more of each class."""
 
-    def __init__(self, mix: Mix, terms: Callable[[Floats, Floats], Floats]) -> None:
-        self._mix, self._terms = mix, terms
-        self._mass = np.zeros(len(mix.history))
+    def __init__(self, mix: Mix, terms: Callable[[Floats, Floats], Floats], m: int) -> None:
+        self._mix, self._terms, self._lists = mix, terms, np.arange(m)
+        self._some_unknown = bool(np.any(mix.of < 0))
+        self._mass = mix.room(m)
         self._rank = 1
 
     def bonus(self) -> Floats:
-        wanted, total = self._mix.history, self._mass.sum()
-        unchanged = self._terms(wanted, self._mass / total).sum() if total > 0 else 1.0
-        place = 1 / self._rank
+        wanted, mass, place = self._mix.history, self._mass[:, :-1], 1 / self._rank
+        total = mass.sum(axis=1, keepdims=True)
         # One more of class c changes every share by the same factor, and c's on top of that.
-        others = self._terms(wanted, self._mass / (total + place))
-        own = self._terms(wanted, (self._mass + place) / (total + place))
-        return -self._mix.at(others.sum() - others + own, otherwise=float(unchanged))
+        others = self._terms(wanted, mass / (total + place))
+        own = self._terms(wanted, (mass + place) / (total + place))
+        found = self._mix.room(len(mass), others.sum(axis=1, keepdims=True) - others + own)
+        if self._some_unknown:
+            now = self._terms(wanted, mass / np.where(total > 0, total, 1)).sum(axis=1)
+            found[:, -1] = np.where(total[:, 0] > 0, now, 1.0)
+        return -found[:, self._mix.of]
 
-    def add(self, chosen: int) -> None:
+    def add(self, chosen: Ints) -> None:
         of = self._mix.of[chosen]
-        if of >= 0:
-            self._mass[of] += 1 / self._rank
+        known = of >= 0
+        self._mass[self._lists[known], of[known]] += 1 / self._rank
         self._rank += 1

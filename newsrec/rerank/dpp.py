@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,31 +35,36 @@ class Dpp:
 
     def __call__(self, pool: Pool) -> Ints:
         """Permutation of ``range(n)``, best first."""
-        room = min(self.k, len(pool))
-        return greedy(pool, _Volume(Cosines(pool), room), self.relevance_weight, self.k)
+        return np.asarray(self.orders(pool, (self.relevance_weight,))[0])
+
+    def orders(self, pool: Pool, weights: Sequence[float]) -> Ints:
+        """The same at each of ``weights (m,)``, ``(m, n)``."""
+        volume = _Volume(Cosines(pool), len(weights), min(self.k, len(pool)))
+        return greedy(pool, volume, weights, self.k)
 
 
 class _Volume:
     """Logarithm of what of a candidate's length is left outside the span of those chosen.
 
-    ``_rows (k, n)``: row t of the Cholesky factor of S, for all candidates at once.
+    ``_rows (m, k, n)``: for each list row t of the Cholesky factor of S, for all candidates.
     """
 
-    def __init__(self, cosines: Cosines, k: int) -> None:
-        self._cosines = cosines
-        self._rows = np.zeros((k, len(cosines)))
-        self._residual = np.ones(len(cosines))
+    def __init__(self, cosines: Cosines, m: int, k: int) -> None:
+        self._cosines, self._lists = cosines, np.arange(m)
+        self._rows = np.zeros((m, k, len(cosines)))
+        self._residual = np.ones((m, len(cosines)))
         self._chosen = 0
 
     def bonus(self) -> Floats:
         return np.asarray(np.log(np.maximum(self._residual, FLOOR)))
 
-    def add(self, chosen: int) -> None:
-        if self._residual[chosen] <= FLOOR:
-            return  # it spans nothing new
-        before = self._rows[: self._chosen]
-        similar = (1 + self._cosines.of(chosen)) / 2
-        row = (similar - before[:, chosen] @ before) / np.sqrt(self._residual[chosen])
-        self._rows[self._chosen] = row
+    def add(self, chosen: Ints) -> None:
+        before = self._rows[:, : self._chosen]
+        similar = (1 + self._cosines.rows(chosen)) / 2
+        shared = before[self._lists, :, chosen][:, None] @ before
+        left = self._residual[self._lists, chosen][:, None]
+        row = (similar - shared[:, 0]) / np.sqrt(np.maximum(left, FLOOR))
+        row = np.where(left > FLOOR, row, 0.0)  # else it spans nothing new
+        self._rows[:, self._chosen] = row
         self._residual -= row**2
         self._chosen += 1

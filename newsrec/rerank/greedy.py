@@ -1,13 +1,15 @@
 """Score order, relevance in [0, 1], and the greedy head that most re-rankers share.
 
 What a candidate is worth to the list so far is ``w · relevance + (1 - w) · bonus`` with ``w`` the
-relevance weight; each re-ranker says only what its bonus is.
+relevance weight; each re-ranker says only what its bonus is. Several weights make several lists of
+the same candidates, side by side: what they share is computed once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,31 +29,50 @@ HEAD = 20
 
 
 class Diversity(Protocol):
-    """What a list gains, apart from relevance."""
+    """What ``m`` lists of the same ``n`` candidates gain, apart from relevance."""
 
     def bonus(self) -> Floats:
-        """``(n,)`` finite: what each candidate would add to the list so far, relevance apart."""
+        """``(m, n)`` or ``(n,)``, finite: what each candidate would add to each list so far."""
         ...
 
-    def add(self, chosen: int) -> None:
-        """Candidate ``chosen`` joins the list."""
+    def add(self, chosen: Ints) -> None:
+        """Candidate ``chosen[i]`` joins list ``i``; ``(m,)``."""
         ...
 
 
-def greedy(pool: Pool, diversity: Diversity, relevance_weight: float, k: int) -> Ints:
-    """Permutation ``(n,)``: ``k`` candidates, each the best for the list before it, then the
-    others in score order."""
-    left = score_order(pool)
-    relevance = relevance_of(pool)
-    head = []
-    for _ in range(min(k, len(pool))):
-        worth = relevance_weight * relevance + (1 - relevance_weight) * diversity.bonus()
-        worth = worth[left]
-        place = int(np.argmax(worth >= worth.max() - TIE))
-        head.append(int(left[place]))
-        left = np.delete(left, place)
-        diversity.add(head[-1])
-    return np.concatenate([np.asarray(head, np.int64), left])
+@runtime_checkable
+class Weighted(Protocol):
+    """A re-ranker that is a frozen dataclass with a relevance weight, and can try several."""
+
+    @property
+    def relevance_weight(self) -> float: ...
+
+    def orders(self, pool: Pool, weights: Sequence[float]) -> Ints:
+        """Its permutation at each of ``weights (m,)``, ``(m, n)``."""
+        ...
+
+    def __call__(self, pool: Pool) -> Ints: ...
+
+
+def greedy(pool: Pool, diversity: Diversity, weights: Sequence[float], k: int) -> Ints:
+    """Permutations ``(m, n)``, one for each relevance weight: ``k`` candidates, each the best for
+    the list before it, then the others in score order."""
+    order, lists, n = score_order(pool), np.arange(len(weights)), len(pool)
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    weight = np.asarray(weights, np.float64)[:, None]
+    relevant, rest = weight * relevance_of(pool), 1 - weight
+    places = np.empty((len(lists), n), np.int64)
+    for place in range(min(k, n)):
+        worth = relevant + rest * diversity.bonus()
+        ties = worth >= worth.max(axis=1, keepdims=True) - TIE
+        best = np.where(ties, rank, n).argmin(axis=1)
+        relevant[lists, best] = -np.inf  # it is on the list
+        places[:, place] = best
+        diversity.add(best)
+    left = np.isfinite(relevant)[:, order]
+    places[:, min(k, n) :] = order[np.nonzero(left)[1]].reshape(len(lists), -1)
+    return places
 
 
 def score_order(pool: Pool) -> Ints:
@@ -60,9 +81,9 @@ def score_order(pool: Pool) -> Ints:
 
 
 def by_worth(worth: Floats, order: Ints) -> Ints:
-    """``order (n,)`` sorted by falling ``worth (n,)`` of the candidates; ties keep it."""
-    steps = np.round(worth[order] / TIE)
-    return order[np.argsort(-steps, kind="stable")]
+    """``order (n,)`` sorted by falling ``worth (…, n)`` of the candidates; ties keep it."""
+    steps = np.round(worth[..., order] / TIE)
+    return order[np.argsort(-steps, axis=-1, kind="stable")]
 
 
 def relevance_of(pool: Pool) -> Floats:

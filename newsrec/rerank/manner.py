@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from numbers import Real
@@ -38,9 +38,14 @@ class Manner:
 
     def __call__(self, pool: Pool) -> Ints:
         """Permutation of ``range(n)``, best first."""
-        worth = self.relevance_weight * standard(pool.scores)
+        return np.asarray(self.orders(pool, (self.relevance_weight,))[0])
+
+    def orders(self, pool: Pool, weights: Sequence[float]) -> Ints:
+        """The same at each of ``weights (m,)``, ``(m, n)``."""
+        w = np.asarray(weights, np.float64)[:, None]
+        worth = w * standard(pool.scores)
         for aspect, weight in self.weights.items():
-            worth += (1 - self.relevance_weight) * weight * standard(affinity(pool, aspect))
+            worth += (1 - w) * weight * standard(affinity(pool, aspect))
         return by_worth(worth, score_order(pool))
 
 

@@ -42,6 +42,13 @@ class Mix:
         """``values (m,)`` of each candidate's class, ``(n,)``; ``otherwise`` where unknown."""
         return np.append(values, otherwise)[self.of]
 
+    def room(self, lists: int, values: NDArray[np.generic] | float = 0.0) -> Floats:
+        """``(lists, m + 1)``: ``values (m,)`` of every class, and a last column of zeros for
+        unknown ones, so that ``room[:, mix.of]`` is ``(lists, n)``."""
+        found = np.zeros((lists, len(self.history) + 1))
+        found[:, :-1] = values
+        return found
+
     def wanted(self, exploration: float) -> Floats:
         """Weight of each class ``(m,)``, sum 1: the history's share, and a part ``exploration`` of
         the weight spread evenly over the classes that the pool has (all of it without history)."""

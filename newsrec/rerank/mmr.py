@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,11 @@ class Mmr:
 
     def __call__(self, pool: Pool) -> Ints:
         """Permutation of ``range(n)``, best first."""
-        return greedy(pool, _Unlike(Cosines(pool)), self.relevance_weight, self.k)
+        return np.asarray(self.orders(pool, (self.relevance_weight,))[0])
+
+    def orders(self, pool: Pool, weights: Sequence[float]) -> Ints:
+        """The same at each of ``weights (m,)``, ``(m, n)``."""
+        return greedy(pool, _Unlike(Cosines(pool)), weights, self.k)
 
 
 class _Unlike:
@@ -41,6 +46,6 @@ class _Unlike:
     def bonus(self) -> Floats:
         return np.zeros(len(self._cosines)) if self._nearest is None else -self._nearest
 
-    def add(self, chosen: int) -> None:
-        new = self._cosines.of(chosen)
+    def add(self, chosen: Ints) -> None:
+        new = self._cosines.rows(chosen)
         self._nearest = new if self._nearest is None else np.maximum(self._nearest, new)

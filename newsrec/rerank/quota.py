@@ -54,10 +54,11 @@ class Quota:
 
     def __call__(self, pool: Pool) -> Ints:
         """Permutation of ``range(n)``, best first."""
-        places = score_order(pool)
-        if self.relevance_weight == 1:
-            return places
-        order = places
+        return np.asarray(self.orders(pool, (self.relevance_weight,))[0])
+
+    def orders(self, pool: Pool, weights: Sequence[float]) -> Ints:
+        """The same at each of ``weights (m,)``, ``(m, n)``."""
+        order = places = score_order(pool)
         if STORY in self.at_most and self.languages and pool.language is not None:
             order = best_language_first(places, pool.classes(STORY), _preference(self, pool))
         over = over_quota(
@@ -65,8 +66,10 @@ class Quota:
         )
         # Relevance belongs to the place: a version in a better language takes both.
         relevance = relevance_of(pool)[places]
-        worth = self.relevance_weight * relevance - (1 - self.relevance_weight) * over
-        return order[by_worth(worth, np.arange(len(pool)))]
+        w = np.asarray(weights, np.float64)[:, None]
+        worth = w * relevance - (1 - w) * over
+        found = order[by_worth(worth, np.arange(len(pool)))]
+        return np.where(w == 1, places, found)
 
 
 def _preference(quota: Quota, pool: Pool) -> Ints:

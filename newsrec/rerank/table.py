@@ -46,6 +46,23 @@ RERANKERS: dict[str, Recipe] = {
 }
 
 
+#: Relevance weight subtracted from 1 where nobody says one; see scripts/EXPERIMENTS.md.
+DEFAULT_DIVERSITY: dict[str, float] = {}
+
+
+def aspects_of(reranker: Reranker) -> tuple[str, ...]:
+    """The aspects of the candidates that a re-ranker of this table reads."""
+    for option in ("at_most", "weights"):
+        if hasattr(reranker, option):
+            return tuple(getattr(reranker, option))
+    return (reranker.aspect,) if hasattr(reranker, "aspect") else ()
+
+
+def reads_vectors(reranker: Reranker) -> bool:
+    """Whether a re-ranker of this table needs the candidates' vectors."""
+    return isinstance(reranker, Mmr | Dpp)
+
+
 def make_reranker(name: str, **options: Any) -> Reranker:
     """The re-ranker ``name`` with its keyword ``options``.
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from newsrec.errors import DataError
 from newsrec.evaluate.diversity import (
     DIVERSITY,
     Listing,
@@ -37,6 +38,7 @@ def _listing(seed: int, known: float = 0.8, **more: object) -> Listing:
     table = news(codes, rng.integers(-1, 9, 60).tolist(), rng.integers(-1, 20, 60).tolist(), 6)
     vectors = rng.standard_normal((60, 4)).astype(np.float32)
     vectors[3] = 0
+    more = {"aspects": {"theme": rng.integers(-1, 4, 60), "topic": rng.integers(-1, 8, 60)}, **more}
     return Listing(Ranking.of(scores, made), made, table, vectors, **more)  # type: ignore[arg-type]
 
 
@@ -183,7 +185,7 @@ def test_what_the_corpus_lacks_is_said() -> None:
     listing = Listing(Ranking.of(np.zeros(2), made), made, news([-1, -1]))
     rng = np.random.default_rng(0)
     for name, function in DIVERSITY.items():
-        with pytest.raises(NotInCorpus, match=r"no article has|no vectors"):
+        with pytest.raises(NotInCorpus, match=r"no article has|no vectors|needs clusters"):
             function(listing, 5)
         assert name.endswith("@")
     with pytest.raises(NotInCorpus, match="one language"):
@@ -206,10 +208,33 @@ def test_metrics_stay_inside_their_range(seed: int) -> None:
     for name, function in DIVERSITY.items():
         values = function(listing, 5)
         known = values[~np.isnan(values)]
-        highest = math.inf if name.startswith("calibration_kl") else 2 if "distance" in name else 1
+        highest = math.inf if "calibration_kl" in name else 2 if "distance" in name else 1
         assert len(known) > 50, name
         assert known.min() >= 0, name
         assert known.max() <= highest + 1e-6, name
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_levels_of_a_tree_are_measured_as_columns_of_the_table_are(seed: int) -> None:
+    listing = _listing(seed)
+    codes, _ = listing.classes("subcategory")
+    tree = replace(listing, aspects={"theme": codes, "topic": codes, "story": codes}, _kept={})
+    for what in ("jaccard", "coverage"):
+        for level in ("theme", "topic", "story"):
+            found = DIVERSITY[f"{level}_{what}@"](tree, 5)
+            np.testing.assert_array_equal(found, DIVERSITY[f"subcategory_{what}@"](listing, 5))
+    for how in ("kl", "js"):
+        as_category = replace(listing, aspects={"category": codes}, _kept={})
+        expected = DIVERSITY[f"calibration_{how}@"](as_category, 5)
+        for level in ("theme", "topic"):
+            found = DIVERSITY[f"{level}_calibration_{how}@"](tree, 5)
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_classes_of_another_table_are_refused() -> None:
+    listing = replace(_listing(0), aspects={"theme": np.zeros(3, np.int64)})
+    with pytest.raises(DataError, match=r"aspect 'theme': \(3,\), expected \(60,\)"):
+        listing.classes("theme")
 
 
 # --- RADio

@@ -21,8 +21,8 @@ class Given:
     def bonus(self) -> np.ndarray:
         return self._bonus
 
-    def add(self, chosen: int) -> None:
-        self.chosen.append(chosen)
+    def add(self, chosen: np.ndarray) -> None:
+        self.chosen += chosen.tolist()
 
 
 def test_relevance_spans_0_to_1() -> None:
@@ -41,18 +41,18 @@ def test_rounding_does_not_decide() -> None:
     pool = pool_of([1, 1, 1])
     bonus = [0.3, 0.1 + 0.2, 0.2]
     assert by_worth(np.array(bonus), score_order(pool)).tolist() == [0, 1, 2]
-    assert greedy(pool, Given(bonus), 0.0, 3).tolist() == [0, 1, 2]
-    assert greedy(pool, Given([0.3, 0.3001, 0.2]), 0.0, 3).tolist() == [1, 0, 2]
+    assert greedy(pool, Given(bonus), [0.0], 3).tolist() == [[0, 1, 2]]
+    assert greedy(pool, Given([0.3, 0.3001, 0.2]), [0.0], 3).tolist() == [[1, 0, 2]]
     assert by_worth(np.array([0.3, 0.3001, 0.2]), score_order(pool)).tolist() == [1, 0, 2]
 
 
 def test_what_is_chosen_is_told_and_the_rest_keeps_score_order() -> None:
     pool = pool_of([5, 4, 3, 2, 1])
     given = Given([0, 0, 1, 2, 3])
-    assert greedy(pool, given, 0.0, 2).tolist() == [4, 3, 0, 1, 2]
+    assert greedy(pool, given, [0.0], 2).tolist() == [[4, 3, 0, 1, 2]]
     assert given.chosen == [4, 3]
     # Relevance 1 to 0 in steps of 1/4; at 0.9 the last is worth 0.3, the first 0.9.
-    assert greedy(pool, Given([0, 0, 1, 2, 3]), 0.9, 2).tolist() == [0, 1, 2, 3, 4]
+    assert greedy(pool, Given([0, 0, 1, 2, 3]), [0.9], 2).tolist() == [[0, 1, 2, 3, 4]]
 
 
 def test_cosines_of_more_numbers_than_one_product_takes() -> None:
