@@ -1,4 +1,4 @@
-"""Config to objects: the tables of `newsrec.encode`, `newsrec.rank` and the summarizers."""
+"""Config to objects: the tables of the encoders, rankers, re-rankers and summarizers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
-from newsrec.config import EncoderConfig, RankerConfig
+from newsrec.config import NO_RERANKER, EncoderConfig, RankerConfig, RerankerConfig
 from newsrec.errors import ConfigError, unknown_name
-from newsrec.protocols import Encoder, Ranker, Summarizer
+from newsrec.protocols import Encoder, Ranker, Reranker, Summarizer
 from newsrec.rank.clicks import ClickLog
 from newsrec.rank.table import RANKERS, Given, Recipe, make_ranker
+from newsrec.rerank.table import RERANKERS, make_reranker
 from newsrec.types import Strings, Texts
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ def _fits(value: object, wanted: Any) -> bool:
         return any(_fits(value, part) for part in parts)
     if kind is tuple:
         return isinstance(value, list | tuple) and all(_fits(x, parts[0]) for x in value)
+    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+        return True
     if isinstance(value, bool) or not isinstance(kind or wanted, type):
         return wanted is bool
     return isinstance(value, kind or wanted)
@@ -88,6 +91,30 @@ def ranker(config: RankerConfig, given: Given, scene: Mapping[str, Any]) -> Rank
         return made
     clicks = ClickLog.of() if given.clicks is None else given.clicks
     return WithFallback(made, ColdStart(clicks, given.first_seen), view=None)
+
+
+def check_reranker(config: RerankerConfig) -> bool:
+    """Whether the re-ranker uses vectors; `ConfigError` for a name, an option or a value that
+    `newsrec.rerank.table.RERANKERS` does not take."""
+    return reranker(config) is not None and "vectors" in RERANKERS[config.name].needs
+
+
+def reranker(config: RerankerConfig) -> Reranker | None:
+    """The re-ranker of ``config``, None for ``none``."""
+    if config.name == NO_RERANKER:
+        if config.options:
+            raise ConfigError(f"re-ranker {config.label!r}: {NO_RERANKER} takes no options")
+        return None
+    if config.name not in RERANKERS:
+        raise unknown_name("re-ranker", config.name, (NO_RERANKER, *RERANKERS))
+    types = get_type_hints(RERANKERS[config.name].make)
+    for option, value in config.options.items():
+        if option in types:
+            _check_type(f"re-ranker {config.name!r}", option, value, types[option])
+    try:
+        return make_reranker(config.name, **config.options)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"re-ranker {config.label!r}: {error}") from error
 
 
 def _made(config: RankerConfig, given: Given, options: Mapping[str, Any]) -> Ranker:

@@ -25,6 +25,9 @@ class _Strict(BaseModel):
 
 Scalar = str | int | float | bool | None
 
+#: The re-ranker that leaves a list as it is.
+NO_RERANKER = "none"
+
 
 class EncoderConfig(_Strict):
     """``name``: preset, model or folder; ``options`` go to `newsrec.encode.load_encoder`."""
@@ -56,6 +59,27 @@ class RankerConfig(_Strict):
         return _label(self.name, changed)
 
 
+class RerankerConfig(_Strict):
+    """``name`` and ``options`` as in `newsrec.rerank.table.RERANKERS`, which checks them; ``none``
+    leaves the ranker's list as it is."""
+
+    name: str = NO_RERANKER
+    options: dict[str, Scalar | list[str] | dict[str, int | float]] = {}
+
+    @property
+    def label(self) -> str:
+        """Name and options as the command line takes them: ``mmr:relevance_weight=0.7``."""
+        return _label(self.name, self.options)
+
+    def with_diversity(self, diversity: float | None) -> RerankerConfig:
+        """With a relevance weight of 1 - ``diversity`` where it says none of its own."""
+        weighted = self.name == NO_RERANKER or "relevance_weight" in self.options
+        if diversity is None or weighted:
+            return self
+        weight = {"relevance_weight": round(1 - diversity, 10)}
+        return RerankerConfig(name=self.name, options={**self.options, **weight})
+
+
 def _label(name: str, options: Mapping[str, object]) -> str:
     return ":".join([name, *(f"{key}={_spelled(value)}" for key, value in options.items())])
 
@@ -65,7 +89,7 @@ def _spelled(value: object) -> str:
 
 
 class ExperimentConfig(_Strict):
-    """Systems (encoders × rankers) on languages of one split of one corpus.
+    """Systems (encoders × rankers × re-rankers) on languages of one split of one corpus.
 
     ``corpus``: prepared folder, None for the bundled sample; ``langs``: shelves, empty for all;
     ``history_lang``: None for the shelf's language, ``own`` for that in which each article was
@@ -73,8 +97,10 @@ class ExperimentConfig(_Strict):
     encoder's own option wins); ``protocol``: ``newsreclib`` keeps the oldest 50 clicks, drops
     readers without history and shows ``auc_torchmetrics``; ``clicks``: what popularity counts:
     every labelled click ``before`` the impression, or only those of the other splits
-    (``training``); ``metrics``: names or sets of `newsrec.evaluate.run`; ``traits``: .npz of
-    article traits for RADio.
+    (``training``); ``diversity``: 1 - relevance weight of re-rankers that say none; ``clusters``:
+    whose classes re-rankers and metrics see: ``auto`` (those of corpus and first encoder), a file
+    of ``newsrec cluster``, ``none``, or None: ``auto`` if a re-ranker needs them; ``metrics``:
+    names or sets of `newsrec.evaluate.run`; ``traits``: .npz of article traits for RADio.
     """
 
     corpus: str | None = None
@@ -84,6 +110,11 @@ class ExperimentConfig(_Strict):
     rankers: tuple[RankerConfig, ...] = Field(
         default=(RankerConfig(name="fusion"),), strict=False, min_length=1
     )
+    rerankers: tuple[RerankerConfig, ...] = Field(
+        default=(RerankerConfig(),), strict=False, min_length=1
+    )
+    diversity: Annotated[float, Field(ge=0, le=1)] | None = None
+    clusters: str | None = None
     trust_remote_code: bool = False
     langs: tuple[str, ...] = Field(default=(), strict=False)
     history_lang: str | None = None
@@ -162,7 +193,7 @@ def load_summarizer(path: Path) -> SummarizerConfig:
 def load_config(path: Path | None, given: Mapping[str, Any] | None = None) -> ExperimentConfig:
     """The file (None: all defaults) with ``given`` keys on top; `ConfigError` says what is wrong.
 
-    ``given`` holds plain values as YAML would; rankers and encoders may be written
+    ``given`` holds plain values as YAML would; rankers, re-rankers and encoders may be written
     ``name:key=value``.
     """
     fields = {} if path is None else _read(path, ())
@@ -176,6 +207,8 @@ def parse_config(fields: Mapping[str, Any], where: str = "config") -> Experiment
         plain["encoders"] = [_encoder(x, where) for x in _as_list(plain["encoders"])]
     if "rankers" in plain:
         plain["rankers"] = [_ranker(x, where) for x in _as_list(plain["rankers"])]
+    if "rerankers" in plain:
+        plain["rerankers"] = [_reranker(x, where) for x in _as_list(plain["rerankers"])]
     known = list(ExperimentConfig.model_fields)
     for key in plain:
         if key not in known:
@@ -203,13 +236,32 @@ def _ranker(value: Any, where: str) -> Any:
     """``fusion:centre=none:cold=none`` as a mapping."""
     if not isinstance(value, str):
         return _spelled_out(value, where)
-    name, *options = value.split(":")
+    found = _with_options(value, where, "ranker")
+    if "cold" in found["options"]:
+        found["cold"] = found["options"].pop("cold")
+    return found
+
+
+def _reranker(value: Any, where: str) -> Any:
+    """``quota:at_most={story: 1}`` as a mapping; YAML's null is the name ``none``."""
+    if value is None:
+        return {"name": NO_RERANKER}
+    if not isinstance(value, str):
+        return _spelled_out(value, where)
+    return _with_options(value, where, "re-ranker")
+
+
+def _with_options(value: str, where: str, kind: str) -> dict[str, Any]:
+    """``name:key=value:key=value``; colons in brackets and braces belong to a value."""
+    name, *options = re.split(r":(?![^\[{]*[\]}])", value)
     found: dict[str, Any] = {"name": name.replace("_", "-"), "options": {}}
     for option in options:
         key, equals, text = option.partition("=")
         if not equals:
-            raise ConfigError(f"{where}: ranker option {option!r}, expected key=value")
-        (found if key == "cold" else found["options"])[key] = _scalar(text, where)
+            raise ConfigError(f"{where}: {kind} option {option!r}, expected key=value")
+        # A shell word has no blanks: {story:1} is what YAML writes {story: 1}.
+        text = re.sub(r":(?! )", ": ", text) if text.startswith("{") else text
+        found["options"][key] = _scalar(text, where)
     return found
 
 

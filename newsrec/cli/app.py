@@ -7,7 +7,7 @@ from io import TextIOWrapper
 
 import typer
 
-from newsrec.cli import cluster, encode, evaluate, prepare, recommend
+from newsrec.cli import cluster, encode, evaluate, prepare, recommend, tune_diversity
 from newsrec.errors import NewsrecError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command("encode")(encode.encode)
 app.add_typer(cluster.app, name="cluster")
 app.command("recommend")(recommend.recommend)
 app.command("evaluate")(evaluate.evaluate)
+app.command("tune-diversity")(tune_diversity.tune_diversity)
 
 
 def _version(wanted: bool) -> None:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from newsrec.cli.options import Clusters, Corpus, HistoryLang, Trust
+
 
 class Protocol(StrEnum):
     """Whose rules for histories and metrics hold."""
@@ -17,29 +19,30 @@ class Protocol(StrEnum):
 
 
 def evaluate(
-    corpus: Annotated[
-        Path | None,
-        typer.Option(envvar="NEWSREC_CORPUS", help="Prepared corpus; default: bundled sample."),
-    ] = None,
+    corpus: Corpus = None,
     encoder: Annotated[
         str | None,
         typer.Option(
             help="Preset, model or folder, with options: mini,nase:precision=int8. [mini]"
         ),
     ] = None,
-    trust_remote_code: Annotated[
-        bool | None, typer.Option("--trust-remote-code", help="Run Python code of model repos.")
-    ] = None,
+    trust_remote_code: Trust = None,
     ranker: Annotated[
         str | None,
         typer.Option(help="With options: fusion,fusion:centre=none,tfidf. [fusion]"),
     ] = None,
+    rerank: Annotated[
+        str | None,
+        typer.Option(help="With options: none,mmr:relevance_weight=0.7,xquad:aspect=topic. [none]"),
+    ] = None,
+    diversity: Annotated[
+        float | None, typer.Option(help="1 - relevance weight of re-rankers that say none.")
+    ] = None,
+    clusters: Clusters = None,
     langs: Annotated[
         str | None, typer.Option(help="Shelves: eng,fin; mixed: eng+fin. [all of the corpus]")
     ] = None,
-    history_lang: Annotated[
-        str | None, typer.Option(help="Language of histories, or own: as read. [the shelf's]")
-    ] = None,
+    history_lang: HistoryLang = None,
     split: Annotated[str | None, typer.Option(help="Split of the corpus. [test]")] = None,
     protocol: Annotated[
         Protocol | None, typer.Option(help="newsreclib: oldest 50 clicks, no cold readers.")
@@ -64,11 +67,12 @@ def evaluate(
         Path | None, typer.Option(help="YAML; options given here win over it.")
     ] = None,
 ) -> None:
-    """Measure systems (encoders × rankers) on languages of one split."""
+    """Measure systems (encoders × rankers × re-rankers) on languages of one split."""
     from newsrec.cli.evaluation import Wanted, run
 
     given = {
         "corpus": corpus, "encoders": encoder, "rankers": ranker, "langs": langs,
+        "rerankers": rerank, "diversity": diversity, "clusters": clusters,
         "trust_remote_code": trust_remote_code,
         "history_lang": history_lang, "split": split, "protocol": protocol,
         "complete_only": complete_only, "metrics": metrics, "seeds": seeds,

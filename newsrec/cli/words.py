@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from newsrec.errors import ConfigError
 
-_LISTS = ("encoders", "rankers", "langs", "metrics", "seeds")
+_LISTS = ("encoders", "rankers", "rerankers", "langs", "metrics", "seeds")
 
 
 def plain(given: Mapping[str, object]) -> dict[str, object]:
@@ -27,15 +27,15 @@ def plain(given: Mapping[str, object]) -> dict[str, object]:
 
 
 def listed(words: str) -> list[str]:
-    """Split at commas outside of brackets: ``fusion,tfidf:sizes=[2,3]`` is two."""
-    parts = re.split(r",(?![^\[]*\])", words)
+    """Split at commas outside of brackets and braces: ``fusion,tfidf:sizes=[2,3]`` is two."""
+    parts = re.split(r",(?![^\[{]*[\]}])", words)
     return [part.strip() for part in parts if part.strip()]
 
 
 def _named(key: str, words: str) -> list[str]:
     found = listed(words)
     if not found:
-        option = {"encoders": "encoder", "rankers": "ranker"}.get(key, key)
+        option = {"encoders": "encoder", "rankers": "ranker", "rerankers": "rerank"}.get(key, key)
         raise ConfigError(f"--{option}: {words!r} names nothing; leave it out for the default")
     return found
 

@@ -13,8 +13,16 @@ from newsrec.evaluate.parallel import Parallel
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.significance import Comparison, holm
 
+#: Encoder of a system that uses none.
+NO_ENCODER = "none"
+
 #: Metrics that are tested, where a report has them.
 TESTED = ("auc", "mrr", "ndcg@5", "ndcg@10")
+
+#: The same of a re-ranked list against the ranker's own.
+VARIETY = (
+    "intra_list_distance@10", "category_coverage@10", "theme_coverage@10", "topic_coverage@10",
+)  # fmt: skip
 
 #: The metric by which the best baseline of a language is chosen.
 CHOSEN_BY = "ndcg@10"
@@ -24,8 +32,9 @@ CHOSEN_BY = "ndcg@10"
 class Contrast:
     """A paired test: (language, encoder, ranker) minus ``against``, on one metric.
 
-    ``kind``: ``language`` (against English), ``first`` (against the first system) or
-    ``best baseline``; Holm's correction runs over the languages of one kind, system and metric.
+    ``kind``: ``language`` (against English), ``first`` (against the first system), ``own order``
+    (a re-ranked list against the same ranker's own) or ``best baseline``; Holm's correction runs
+    over the languages of one kind, system and metric.
     """
 
     kind: str
@@ -71,7 +80,8 @@ def contrasts(
     """
     found: list[Contrast] = []
     for kind, report, other in _pairs(reports, source, frozenset(baselines)):
-        names = [name for name in TESTED if name in report.names]
+        wanted = (*TESTED, *VARIETY) if kind == "own order" else TESTED
+        names = [name for name in wanted if name in report.names]
         try:
             pairs = Parallel.of(report, other)
             if kind == "language" and not pairs.enough:
@@ -103,10 +113,24 @@ def _pairs(
     for (system, language), report in by_key.items():
         if system != first and (first, language) in by_key:
             yield "first", report, by_key[first, language]
+    for (_, language), report in by_key.items():
+        own = _own_order(report, [r for r in reports if r.language == language])
+        if own is not None:
+            yield "own order", report, own
     for (system, language), report in by_key.items():
         best = _best([r for r in reports if r.language == language and r.system[1] in baselines])
         if best is not None and system[1] not in baselines:
             yield "best baseline", report, best
+
+
+def _own_order(report: EvalReport, others: Sequence[EvalReport]) -> EvalReport | None:
+    """The same ranker's list that was not re-ranked, with the same encoder or with none."""
+    reranker = report.labels.get("reranker")
+    if reranker is None:
+        return None
+    encoder, ranker = report.system[0], report.system[1].removesuffix(f"+{reranker}")
+    found = [r for r in others if r.system[1] == ranker and r.system[0] in (encoder, NO_ENCODER)]
+    return found[0] if found else None
 
 
 def _best(reports: Sequence[EvalReport]) -> EvalReport | None:

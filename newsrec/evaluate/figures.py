@@ -16,7 +16,7 @@ from newsrec.files import atomic_file
 
 _DPI = 150
 # Okabe and Ito's palette, told apart by colour-blind readers.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 
 
 def draw(results: Results, folder: Path) -> list[Path]:
@@ -26,11 +26,11 @@ def draw(results: Results, folder: Path) -> list[Path]:
     paths = []
     for metric in shown_metrics(results):
         path = folder / f"languages_{file_name(metric)}.png"
-        _save(_bars(results, metric), path)
+        save(_bars(results, metric), path)
         paths.append(path)
     for system in results.systems:
         path = folder / f"heat_{file_name(system_name(system))}.png"
-        _save(_heat(results, system), path)
+        save(_heat(results, system), path)
         paths.append(path)
     return paths
 
@@ -40,14 +40,15 @@ def file_name(text: str) -> str:
     return re.sub(r"[^\w.-]+", "_", text.replace("@", "_at_")).strip("._") or "unnamed"
 
 
-def _figure(width: float, height: float) -> tuple[Any, Any]:
+def panels(width: float, height: float, rows: int = 1, columns: int = 1) -> tuple[Any, Any]:
+    """A figure of so many inches and its axes: one, or an array of them."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots()
+    return figure, figure.subplots(rows, columns)
 
 
-def _save(figure: Any, path: Path) -> None:
+def save(figure: Any, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(figure)
@@ -63,7 +64,7 @@ def _bars(results: Results, metric: str) -> Any:
     # A legend as wide as the figure: about 0.08 inches a letter, half an inch for the rest.
     entry = 0.5 + 0.08 * max(len(system_name(system)) for system in systems)
     columns = max(1, min(len(systems), int(inches / entry)))
-    figure, axes = _figure(inches, 3.2 + 0.2 * -(-len(systems) // columns))
+    figure, axes = panels(inches, 3.2 + 0.2 * -(-len(systems) // columns))
     for i, system in enumerate(systems):
         found = results.of_system(system)
         means, below, above = _bounds([found[code][1].get(metric) if code in found else None
@@ -74,8 +75,8 @@ def _bars(results: Results, metric: str) -> Any:
             width * 0.94,
             yerr=np.stack([below, above]),
             label=system_name(system),
-            color=_COLOURS[i % len(_COLOURS)],
-            hatch="///" if i >= len(_COLOURS) else None,
+            color=COLOURS[i % len(COLOURS)],
+            hatch="///" if i >= len(COLOURS) else None,
             error_kw={"elinewidth": 1, "capsize": 2, "ecolor": "#333333"},
         )
     axes.set_xticks(np.arange(len(languages)), languages)
@@ -113,7 +114,7 @@ def _heat(results: Results, system: System) -> Any:
     low, high = np.nanmin(means, axis=0), np.nanmax(means, axis=0)
     span = np.where(high > low, high - low, 1)
     place = np.where(high > low, (means - low) / span, 0.5)
-    figure, axes = _figure(2.2 + 0.62 * len(metrics), 2.4 + 0.3 * len(found))
+    figure, axes = panels(2.2 + 0.62 * len(metrics), 2.4 + 0.3 * len(found))
     image = axes.imshow(place, cmap="viridis", vmin=0, vmax=1, aspect="auto")
     for (i, j), value in np.ndenumerate(means):
         colour = "black" if place[i, j] > 0.6 else "white"

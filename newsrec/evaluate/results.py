@@ -8,16 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from newsrec.evaluate.contrasts import Contrast
+from newsrec.evaluate.contrasts import NO_ENCODER, Contrast
 from newsrec.evaluate.parallel import Parallel
 from newsrec.evaluate.report import EvalReport, over_seeds
 from newsrec.evaluate.significance import Interval
 
 #: The language that the others are compared with.
 SOURCE = "eng"
-
-#: Encoder of a ranker that uses none.
-NO_ENCODER = "none"
 
 System = tuple[str, str]
 

@@ -105,6 +105,7 @@ def _deviation(results: Results, system: System, metric: str, chosen: Sequence[s
 _TITLES = {
     "language": "Languages against English (paired)",
     "first": "Systems against the first (paired)",
+    "own order": "Re-ranked lists against the ranker's own order (paired)",
     "best baseline": "Systems against the best baseline of each language (paired)",
 }
 

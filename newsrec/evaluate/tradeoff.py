@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from newsrec.evaluate.diversity import LESS_IS_BETTER
 from newsrec.evaluate.metrics import split_name
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.shares import Floats
+from newsrec.evaluate.significance import Interval, intervals
 
 ACCURACY = "ndcg@10"
 
@@ -50,14 +51,26 @@ class TradeOff:
     def front(self, metric: str, accuracy: str = ACCURACY) -> NDArray[np.bool_]:
         """Weights ``(m,)`` that no other beats in one of ``metric`` and ``accuracy`` without losing
         in the other."""
-        sign = -1.0 if split_name(metric)[0] in LESS_IS_BETTER else 1.0
-        return pareto(self.curve(accuracy), sign * self.curve(metric))
+        return fronts({"": self}, metric, accuracy)[""]
 
     def most_diverse(self, loss: float = 0.02, accuracy: str = ACCURACY) -> float:
         """The smallest relevance weight that keeps ``1 - loss`` of the accuracy of score order."""
-        found = self.curve(accuracy)
-        # Means of the same lists in another order differ by rounding.
-        return float(self.weights[np.argmax(found >= (1 - loss) * found[-1] - 1e-9)])
+        return smallest_weight(self.weights, self.curve(accuracy), loss)
+
+    def intervals(self) -> tuple[dict[str, Interval], ...]:
+        """95 % percentile bootstrap of every metric at each weight; pooled metrics have no bounds.
+
+        The same resamples at every weight: only the lists differ.
+        """
+        last = self.reports[-1]
+        values = np.concatenate([report.values.T for report in self.reports], axis=1)
+        found = intervals(values, np.random.default_rng(last.provenance.seed))
+        m, nan = len(last.names), float("nan")
+        return tuple(
+            dict(zip(report.names, found[i * m : (i + 1) * m], strict=True))
+            | {name: Interval(x, nan, nan, len(report)) for name, x in report.pooled.items()}
+            for i, report in enumerate(self.reports)
+        )
 
     def rows(self, metrics: Sequence[str] | None = None) -> list[dict[str, float]]:
         """The table: ``{relevance_weight, metric: mean, …}`` for each weight."""
@@ -66,6 +79,28 @@ class TradeOff:
             {"relevance_weight": float(w)} | {name: float(x[i]) for name, x in chosen.items()}
             for i, w in enumerate(self.weights)
         ]
+
+
+def smallest_weight(weights: Floats, accuracy: Floats, loss: float) -> float:
+    """Of ``weights (m,)``, rising to 1, the smallest that keeps ``1 - loss`` of ``accuracy (m,)``
+    at 1. What differs by less than 1e-9 is the same: means differ by rounding."""
+    return float(weights[np.argmax(accuracy >= (1 - loss) * accuracy[-1] - 1e-9)])
+
+
+def less_is_better(metric: str) -> bool:
+    """Whether a diversity metric falls as lists get better."""
+    return split_name(metric)[0] in LESS_IS_BETTER
+
+
+def fronts(
+    curves: Mapping[str, TradeOff], metric: str, accuracy: str = ACCURACY
+) -> dict[str, NDArray[np.bool_]]:
+    """`pareto` of all ``curves`` together: which weights ``(m,)`` of each are on the front."""
+    sign = -1.0 if less_is_better(metric) else 1.0
+    first = np.concatenate([found.curve(accuracy) for found in curves.values()])
+    second = np.concatenate([sign * found.curve(metric) for found in curves.values()])
+    ends = np.cumsum([len(found.weights) for found in curves.values()])[:-1]
+    return dict(zip(curves, np.split(pareto(first, second), ends), strict=True))
 
 
 def pareto(first: Floats, second: Floats) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,21 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec import build
-from newsrec.config import EncoderConfig, ExperimentConfig, RankerConfig
+from newsrec.config import EncoderConfig, ExperimentConfig
 from newsrec.corpus import Corpus
 from newsrec.errors import DataError, unknown_name
-from newsrec.evaluate.metrics import TIE_RULE
+from newsrec.evaluate.metrics import POOLED, TIE_RULE
 from newsrec.evaluate.report import EvalReport
-from newsrec.evaluate.results import NO_ENCODER
 from newsrec.evaluate.run import Shown, evaluate, expand
 from newsrec.languages import canonical
 from newsrec.pipeline.features import make_features
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.origin import provenance
+from newsrec.pipeline.pools import reranked
 from newsrec.pipeline.scene import OWN, Scene, make_scene
 from newsrec.pipeline.stored import Words, remade
+from newsrec.pipeline.systems import System, systems
+from newsrec.pipeline.themes import AUTO, Themes, check_cut, choice, themes
 from newsrec.pipeline.traits import load_traits
 from newsrec.protocols import Encoder
+from newsrec.rank.centre import sides
 from newsrec.rank.clicks import ClickLog, first_shown
 from newsrec.rank.table import RANKERS, Given
 from newsrec.types import Embeddings, Features, Provenance
@@ -37,18 +40,7 @@ if TYPE_CHECKING:
 Scores = NDArray[np.float32]
 OnProgress = Callable[[int, int], None]
 
-
-@dataclass(frozen=True)
-class System:
-    """An encoder (None for rankers that use no vectors) and a ranker."""
-
-    encoder: EncoderConfig | None
-    ranker: RankerConfig
-
-    @property
-    def labels(self) -> dict[str, str]:
-        name = self.encoder.label if self.encoder is not None else NO_ENCODER
-        return {"encoder": name, "ranker": self.ranker.label}
+_POOLED_PLACES = "a re-ranked list has places, which are not comparable between lists"
 
 
 @dataclass
@@ -62,7 +54,7 @@ class Bench:
     on_measured: OnProgress | None = None
 
     def __post_init__(self) -> None:
-        self.systems = list(_systems(self.config))
+        self.systems = list(systems(self.config))
         self._given = frozenset(self.encoders)
         self.metrics = expand(
             (*self.config.metrics, *(["newsreclib"] * (self.config.protocol == "newsreclib")))
@@ -86,7 +78,18 @@ class Bench:
     @property
     def baselines(self) -> tuple[str, ...]:
         """Labels of rankers that are references."""
-        return tuple(s.labels["ranker"] for s in self.systems if s.ranker.name in build.BASELINES)
+        return tuple(s.labels["ranker"] for s in self.systems if s.is_baseline)
+
+    @cached_property
+    def clusters(self) -> str:
+        """Whose clusters are looked at; see `newsrec.pipeline.themes.choice`."""
+        return choice(self.config.clusters, self.systems, self.corpus)
+
+    @cached_property
+    def themes(self) -> Themes:
+        """Their classes: one tree for all systems, that of the first encoder."""
+        encoder = self.encoder(self.config.encoders[0].label) if self.clusters == AUTO else None
+        return themes(self.corpus, self.clusters, encoder, self.store, self.on_progress)
 
     @cached_property
     def log(self) -> tuple[ClickLog, NDArray[np.datetime64]]:
@@ -102,8 +105,8 @@ class Bench:
 
     def check(self) -> None:
         """What is wrong with the request is said before anything slow begins: `ConfigError` for an
-        option, `DataError` for a corpus without a log. Rankers and metrics are checked when the
-        bench is made."""
+        option, `DataError` for a corpus without a log. Rankers, re-rankers and metrics are checked
+        when the bench is made."""
         corpus, spoken = self.corpus, self.config.history_lang
         if not corpus.splits:
             raise DataError(f"corpus {corpus.name!r} has news and no clicks: nothing to evaluate")
@@ -114,27 +117,66 @@ class Bench:
             if code not in corpus.languages:
                 where = f"--history-lang of corpus {corpus.name!r}:"
                 raise unknown_name(where, code, corpus.languages)
+        _ = self.clusters
+
+    def load(self) -> None:
+        """Load every encoder; `ConfigError` for one whose clusters nobody can make."""
+        for system in self.systems:
+            if system.encoder is not None:
+                self.encoder(system.encoder.label)
+        if self.clusters == AUTO:
+            check_cut(self.corpus, self.encoder(self.config.encoders[0].label))
 
     def evaluate(self, language: str) -> Iterator[EvalReport]:
         """One report per system and seed on one shelf."""
         scene = make_scene(self.corpus, self.config, language)
-        vectors = self._distance_vectors(scene)
+        vectors = self.distance_vectors(scene)
         runs = len(self.systems) * len(self.config.seeds)
         done = self.languages.index(language) * runs
+        known: dict[tuple[object, ...], Scores] = {}
         for system in self.systems:
-            scores: Scores | None = None
             for seed in self.config.seeds:
                 if self.on_measured is not None:
                     self.on_measured(done, runs * len(self.languages))
                 done += 1
-                if scores is None or "seed" in RANKERS[system.ranker.name].given:
-                    scores = self.score(system, scene, seed)
+                recipe = RANKERS[system.ranker.name]
+                # A ranker scores once, however its list is re-ranked.
+                key = (
+                    system.labels["encoder"] if recipe.vectors else None,
+                    system.ranker.label,
+                    seed if "seed" in recipe.given else None,
+                )
+                if key not in known:
+                    known[key] = self.score(system, scene, seed)
+                scores = self.rerank(system, scene, known[key])
                 yield self._report(system, scene, seed, scores, vectors)
 
+    def rerank(self, system: System, scene: Scene, scores: Scores) -> Scores:
+        """``(nnz,)``: the scores, or minus the places that the system's re-ranker gives."""
+        reranker = system.reranker
+        if reranker is None:
+            return scores
+        return np.asarray(reranked([reranker], scores, self.pooled(system, scene))[0])
+
+    def pooled(self, system: System, scene: Scene) -> Shown:
+        """What is shown, as the system's re-ranker sees it: vectors as its ranker compares them."""
+        if system.encoder is None:
+            return self.shown(scene)
+        shelf, mixed = scene.shelf, not scene.shelf.whole
+        found = shelf.vectors(self._getter(system.encoder))
+        spoken = shelf.of if mixed else None
+        side = sides(found, found, history_language=spoken, shelf_language=spoken)[1]
+        vectors = np.zeros(found.vectors.shape, np.float32)
+        rows = np.unique(scene.impressions.candidates.values)
+        vectors[rows] = side.at(rows)
+        return self.shown(scene, vectors)
+
     def score(self, system: System, scene: Scene, seed: int) -> Scores:
-        """``(nnz,)`` scores of one system."""
+        """``(nnz,)`` scores of the system's ranker."""
         recipe = RANKERS[system.ranker.name]
-        get = None if system.encoder is None else self._getter(system.encoder)
+        # An encoder may be there for the re-ranker alone.
+        encoder = system.encoder if recipe.vectors else None
+        get = None if encoder is None else self._getter(encoder)
         features = self._features(scene, get)
         text = build.reads_text(recipe)
         clicks, first_seen = self.log if text or recipe.given else (None, None)
@@ -174,6 +216,7 @@ class Bench:
             "split": self.config.split,
             "seeds": list(self.config.seeds),
             "ties": TIE_RULE,
+            **({"clusters": dict(self.themes.origin)} if self.themes.origin else {}),
         }
 
     def encoder(self, label: str) -> Encoder:
@@ -207,7 +250,7 @@ class Bench:
             self.corpus.news, self.config.view, scene.shelf, scene.history, scene.history_rows, get
         )
 
-    def _distance_vectors(self, scene: Scene) -> NDArray[np.floating] | None:
+    def distance_vectors(self, scene: Scene) -> NDArray[np.floating] | None:
         """Shelf vectors of the first encoder: distances of all systems are in one space."""
         first = next((s.encoder for s in self.systems if s.encoder is not None), None)
         wanted = any(name.startswith("intra_list_distance") for name in self.metrics)
@@ -228,6 +271,7 @@ class Bench:
             traits=self.traits,
             groups=scene.groups,
             counts=scene.counts,
+            aspects=self.themes.aspects,
         )
 
     def shelf_vectors(self, scene: Scene, encoder: EncoderConfig) -> NDArray[np.floating]:
@@ -245,20 +289,13 @@ class Bench:
             **system.labels,
             "split": self.config.split,
             "history_language": scene.history_language,
+            **({"clusters": self.clusters} if self.themes.aspects else {}),
         }
         metrics = (*self.metrics, *(["exposure"] if shown.languages else []))
-        rng = np.random.default_rng(seed)
-        return evaluate(scores, shown, self.origin(encoder, seed), rng, metrics, labels)
-
-
-def _systems(config: ExperimentConfig) -> Iterator[System]:
-    """Encoders × rankers; a ranker that uses no vectors comes once."""
-    seen = set()
-    for encoder in config.encoders:
-        for ranker in config.rankers:
-            used = encoder if build.check(ranker).vectors else None
-            system = System(used, ranker)
-            key = tuple(system.labels.values())
-            if key not in seen:
-                seen.add(key)
-                yield system
+        skipped: dict[str, str] = {}
+        if "reranker" in labels:
+            skipped = {name: _POOLED_PLACES for name in metrics if name in POOLED}
+        rng, origin = np.random.default_rng(seed), self.origin(encoder, seed)
+        chosen = [name for name in metrics if name not in skipped]
+        report = evaluate(scores, shown, origin, rng, chosen, labels)
+        return replace(report, skipped={**report.skipped, **skipped})

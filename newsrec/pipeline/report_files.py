@@ -80,8 +80,11 @@ def check_outputs(folder: Path | None, files: Mapping[str, Path | None]) -> None
             check_file(path, option)
 
 
-def check_folder(folder: Path, option: str = "--out") -> None:
-    """`DataError` unless ``folder`` may hold a report: new, empty, or with an earlier one."""
+def check_folder(folder: Path, option: str = "--out", ours: frozenset[str] = _OURS) -> None:
+    """`DataError` unless ``folder`` may hold a report: new, empty, or with an earlier one.
+
+    ``ours``: names of the files of a report.
+    """
     if folder.exists() and not folder.is_dir():
         raise DataError(f"{option}: {folder} is a file, expected a folder")
     _check_writable(folder, option)
@@ -91,7 +94,7 @@ def check_folder(folder: Path, option: str = "--out") -> None:
     foreign = sorted(
         path.name
         for path in folder.iterdir()
-        if path.name not in _OURS and not path.name.startswith(tuple(f".{x}." for x in _OURS))
+        if path.name not in ours and not path.name.startswith(tuple(f".{x}." for x in ours))
     )
     if foreign:
         raise DataError(

@@ -49,8 +49,7 @@ def experiment(
     tracker = NoTracker() if tracker is None else tracker
     bench.check()
     labelled(bench.corpus, config.split)
-    for encoder in dict.fromkeys(s.encoder.label for s in bench.systems if s.encoder is not None):
-        bench.encoder(encoder)
+    bench.load()
     results = Results(provenance=bench.provenance("running"))
     try:
         for i, language in enumerate(bench.languages):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ def submit(
     if len(bench.systems) != 1 or len(bench.languages) != 1:
         raise ConfigError(
             f"--submission: {len(bench.systems)} systems on {len(bench.languages)} languages, "
-            "expected one of each; name them with --encoder, --ranker and --langs"
+            "expected one of each; name them with --encoder, --ranker, --rerank and --langs"
         )
     bench.check()
     scene = whole_scene(bench.corpus, config, bench.languages[0])
@@ -42,6 +43,9 @@ def submit(
         raise DataError(f"corpus {bench.corpus.name!r}: split {config.split!r} is empty")
     scores = bench.score(bench.systems[0], scene, config.seeds[0])
     shown = (scene.shelf.of >= 0)[impressions.candidates.values]
+    # A re-ranker sees what the reader may see.
+    seen = replace(scene, impressions=impressions.keep_candidates(shown))
+    scores[shown] = bench.rerank(bench.systems[0], seen, scores[shown])
     write_submission(path, np.where(shown, scores, -np.inf), impressions)
     return {
         "impressions": len(impressions),

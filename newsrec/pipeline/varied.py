@@ -35,7 +35,7 @@ class Varied:
         self.shelf: ClusteredShelf = clusters(corpus, vectors, path=variety.clusters)
         self._vectors, self._request, self._variety = vectors, request, variety
         self._aspects = {**table_aspects(corpus.news), **aspects(corpus, self.shelf)}
-        tuned = tuned_diversity(corpus, variety.name) if variety.name else 0.0
+        tuned = tuned_diversity(corpus, variety.label) if variety.label else None
         self._naming = Naming(corpus, vectors, self.shelf)
         self._reranker = variety.reranker(request.k, request.languages, tuned)
 

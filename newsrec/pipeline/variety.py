@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -55,23 +54,24 @@ class Variety:
         return bool(self.rerank or self.diversity is not None or self.at_most)
 
     @property
-    def name(self) -> str | None:
-        """The re-ranker's name; None when there are only limits."""
-        if self.rerank is not None:
-            return spelled(self.rerank)[0]
-        return None if self.diversity is None else DEFAULT
+    def label(self) -> str | None:
+        """The re-ranker and its options; None when there are only limits."""
+        return self.rerank or (None if self.diversity is None else DEFAULT)
 
-    def reranker(self, k: int, languages: tuple[str, ...], tuned: float) -> Reranker:
+    def reranker(
+        self, k: int, languages: tuple[str, ...], tuned: float | None = None
+    ) -> Reranker:
         """For lists of ``k`` in ``languages``, the reader's, best first; ``tuned``: the diversity
-        when none is named."""
+        when none is named (None: the re-ranker's default)."""
         steps: list[Reranker] = []
-        if self.name is not None:
-            options = spelled(self.rerank)[1] if self.rerank else {}
-            weight = 1 - (tuned if self.diversity is None else self.diversity)
-            options = {"relevance_weight": weight, **options}
-            if "k" in signature(RERANKERS[self.name].make).parameters:
+        if self.label is not None:
+            name, options = spelled(self.label)
+            diversity = tuned if self.diversity is None else self.diversity
+            if diversity is not None:
+                options = {"relevance_weight": round(1 - diversity, 10), **options}
+            if "k" in RERANKERS[name].options:
                 options = {"k": k, **options}
-            steps.append(make_reranker(self.name, **options))
+            steps.append(make_reranker(name, **options))
         if self.at_most:
             steps.append(Quota(at_most=dict(self.at_most), languages=languages))
         return InTurn(*steps)

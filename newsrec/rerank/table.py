@@ -46,7 +46,7 @@ RERANKERS: dict[str, Recipe] = {
 }
 
 
-#: Relevance weight subtracted from 1 where nobody says one; see scripts/EXPERIMENTS.md.
+#: 1 - relevance weight where nobody says one; see scripts/EXPERIMENTS.md.
 DEFAULT_DIVERSITY: dict[str, float] = {}
 
 
@@ -64,7 +64,8 @@ def reads_vectors(reranker: Reranker) -> bool:
 
 
 def make_reranker(name: str, **options: Any) -> Reranker:
-    """The re-ranker ``name`` with its keyword ``options``.
+    """The re-ranker ``name`` with its keyword ``options``; without a relevance weight that of
+    `DEFAULT_DIVERSITY`.
 
     Raises `ConfigError` for an unknown name or option, and for a value outside its range.
     """
@@ -74,4 +75,6 @@ def make_reranker(name: str, **options: Any) -> Reranker:
     for option in options:
         if option not in recipe.options:
             raise unknown_name(f"option of re-ranker {name!r}", option, recipe.options)
+    if name in DEFAULT_DIVERSITY:
+        options = {"relevance_weight": round(1 - DEFAULT_DIVERSITY[name], 10), **options}
     return recipe.make(**options)

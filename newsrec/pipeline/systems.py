@@ -1,0 +1,64 @@
+"""What an experiment compares: encoders × rankers × re-rankers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from newsrec import build
+from newsrec.config import (
+    NO_RERANKER,
+    EncoderConfig,
+    ExperimentConfig,
+    RankerConfig,
+    RerankerConfig,
+)
+from newsrec.evaluate.contrasts import NO_ENCODER
+from newsrec.protocols import Reranker
+
+OWN_ORDER = RerankerConfig()
+
+
+@dataclass(frozen=True)
+class System:
+    """An encoder (None where neither ranker nor re-ranker uses vectors), a ranker, a re-ranker."""
+
+    encoder: EncoderConfig | None
+    ranker: RankerConfig
+    reranking: RerankerConfig = OWN_ORDER
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """``encoder``, ``ranker`` (``fusion+mmr:relevance_weight=0.7``) and, if there is one,
+        ``reranker``."""
+        name = self.encoder.label if self.encoder is not None else NO_ENCODER
+        if self.reranking.name == NO_RERANKER:
+            return {"encoder": name, "ranker": self.ranker.label}
+        label = self.reranking.label
+        return {"encoder": name, "ranker": f"{self.ranker.label}+{label}", "reranker": label}
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is a reference for the others."""
+        return self.ranker.name in build.BASELINES and self.reranking.name == NO_RERANKER
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """None for the ranker's own list."""
+        return build.reranker(self.reranking)
+
+
+def systems(config: ExperimentConfig) -> Iterator[System]:
+    """Each once; one that uses no vectors has no encoder. `ConfigError` for a name, an option or a
+    value that rankers and re-rankers do not take."""
+    seen = set()
+    rerankings = [x.with_diversity(config.diversity) for x in config.rerankers]
+    for encoder in config.encoders:
+        for ranker in config.rankers:
+            for reranking in rerankings:
+                vectors = build.check(ranker).vectors | build.check_reranker(reranking)
+                system = System(encoder if vectors else None, ranker, reranking)
+                key = tuple(system.labels.values())
+                if key not in seen:
+                    seen.add(key)
+                    yield system
