@@ -64,35 +64,44 @@ function tileElement(tile, width, height, focus) {
     onclick: () => open(node, true), onfocus: () => setTabStop(tile),
   });
   put(element, { x, y, w, h }, width, height);
-  const parted = node.children.length > 0 && w >= 96 && h >= 76;
-  const pad = w < 80 || h < 44 ? 3 : 7;
-  const { size, whole } = letters(node.name, w - 2 * pad - 6, parted
-    ? clamp(Math.sqrt(w * h) / 17, 13, 22) : clamp(Math.sqrt(w * h) / 11, 11.5, 23), FACES.serif);
-  const lines = parted || !whole ? 1 : Math.floor((h - 2 * pad) / (size * 1.2));
-  const fits = h >= 2 * pad + size;
-  if (w >= 34 && fits && lines >= 1) {
-    const inside = parted || node.kind !== "cluster" ? null : linesOf(headlinesOf(node), w, h - size * 3.4 - 12, 14);
-    element.append(make("span", { class: "body", "--pad": `${pad}px` }, head(node, size, lines, w, whole), inside));
-  }
-  if (parted) {
-    const top = size * 1.2 + 2 * pad + 2;
-    glance(element, node, { x: 3, y: top, w: w - 8, h: h - top - 5 }, w, h, step);
-  }
+  fill(element, node, w, h, step);
   return element;
 }
 
-function head(node, size, lines, w, whole) {
+// Its name, and below what it is divided into; where that is nothing, headlines.
+function fill(element, node, w, h, step) {
+  const inside = only(node);
+  const parted = inside.children.length > 0 && w >= 96 && h >= 76;
+  const pad = w < 80 || h < 44 ? 3 : 7;
+  const beside = w >= 150 ? 52 : 0;
+  const wish = Math.sqrt(w * h) / (parted ? 17 : 11);
+  const name = letters(node.name, w - 2 * pad - 6 - beside, clamp(wish, parted ? 13 : 11.5, 23), FACES.serif,
+    parted ? h * 0.36 : h - 2 * pad);
+  if (w < 34 || h < 2 * pad + name.size) return;
+  const body = make("span", { class: "body", "--pad": `${pad}px` }, head(node, name, w));
+  element.append(body);
+  const top = name.rows * name.size * 1.2 + 2 * pad + 2;
+  if (parted) glance(element, inside, { x: 3, y: top, w: w - 8, h: h - top - 5 }, w, h, step);
+  else if (node.kind === "cluster") body.append(...linesOf(under(inside, node), w, h - top, 14));
+}
+
+function head(node, name, w) {
   return make(
-    "span", { class: "head", "--size": `${size.toFixed(1)}px`, "--lines": Math.min(lines, 6) },
-    nameOf(node, "span", { class: whole ? "name" : "name cut" }),
+    "span", { class: "head", "--size": `${name.size.toFixed(1)}px`, "--lines": name.rows },
+    nameOf(node, "span", { class: name.whole ? "name" : "name cut" }),
     w >= 150 ? make("span", { class: "n" }, number.format(node.n)) : null,
   );
 }
 
+// A cluster that is all one smaller cluster says nothing by showing that one inside.
+function only(node) {
+  const one = node.children.length === 1 && node.nChildren === 1 && node.children[0].n === node.n;
+  return one ? only(node.children[0]) : node;
+}
+
 // What is inside, to see and not to touch.
 function glance(element, node, place, w, h, step) {
-  const inner = divide(node, place.w, place.h, 12, 1700);
-  for (const { node: child, ...at } of inner) {
+  for (const { node: child, ...at } of divide(node, place.w, place.h, 12, 1700)) {
     const cell = make("span", {
       class: `inner ${child.kind}`, "aria-hidden": "true",
       "--c": child.kind === "cluster"
@@ -100,25 +109,34 @@ function glance(element, node, place, w, h, step) {
         : colour(node, step + 0.2),
     });
     put(cell, { x: place.x + at.x + 1, y: place.y + at.y + 1, w: at.w - 2, h: at.h - 2 }, w, h);
-    const { size, whole } = letters(child.name, at.w - 17, clamp(Math.sqrt(at.w * at.h) / 9, 10.5, 15), FACES.sans);
-    const lines = whole ? Math.min(at.h > 90 ? 2 : 4, Math.floor((at.h - 10) / (size * 1.2))) : 1;
-    if (at.w >= 44 && at.h >= size + 10 && lines >= 1) {
-      cell.append(nameOf(child, "span", { class: whole ? "name" : "name cut", "--size": `${size.toFixed(1)}px`, "--lines": lines }));
-      const under = child.children.length ? child.children.slice(0, 9).map((one) => [one.tongue, one.name]) : headlinesOf(child);
-      const more = child.kind === "cluster" ? linesOf(under, at.w, at.h - size * 2.6 - 10, 9) : null;
-      if (more) cell.append(more);
+    const name = letters(child.name, at.w - 17, clamp(Math.sqrt(at.w * at.h) / 9, 10.5, 15), FACES.sans, at.h - 10);
+    if (at.w >= 44 && at.h >= name.size + 10) {
+      cell.append(nameOf(child, "span", {
+        class: name.whole ? "name" : "name cut", "--size": `${name.size.toFixed(1)}px`, "--lines": name.rows,
+      }));
+      if (child.kind === "cluster") {
+        cell.append(...linesOf(under(only(child), child), at.w, at.h - name.rows * name.size * 1.2 - 12, 9));
+      }
     }
     element.append(cell);
   }
+}
+
+// Names of what is inside, or headlines; never the name that stands above.
+function under(inside, node) {
+  const texts = inside.children.length
+    ? inside.children.slice(0, 14).map((one) => [one.tongue, one.name])
+    : [[inside.tongue, inside.name], ...headlinesOf(inside)];
+  return texts.filter(([, text]) => text !== node.name);
 }
 
 // As many lines of text as there is room for, those that do not fit out of sight.
 function linesOf(texts, w, h, most) {
   const many = Math.min(most, Math.floor(h / 26), texts.length);
   const each = Math.min(w < 130 ? 4 : 2, Math.floor((h - 8) / 17.5));
-  if (w < 80 || many < 1 || each < 1) return null;
-  return make("span", { class: "lines", "--clamp": each },
-    ...texts.slice(0, many).map(([language, text]) => spoken("span", {}, text, language)));
+  if (w < 80 || many < 1 || each < 1) return [];
+  return [make("span", { class: "lines", "--clamp": each },
+    ...texts.slice(0, many).map(([language, text]) => spoken("span", {}, text, language)))];
 }
 
 // Headlines other than the name, each article in another of its languages.
@@ -142,11 +160,15 @@ const FACES = Object.fromEntries(["serif", "sans"].map((face) =>
   [face, getComputedStyle(document.documentElement).getPropertyValue(`--${face}`)]));
 const ruler = document.createElement("canvas").getContext("2d");
 
-function letters(text, width, size, face) {
+// The size of the letters, whether the longest word fits, and how many rows there will be.
+function letters(text, width, size, face, height) {
   ruler.font = `600 20px ${face}`;
-  const longest = Math.max(1, ...(text.match(WORD) || []).map((word) => ruler.measureText(word).width));
-  const fitting = (width / longest) * 20;
-  return { size: clamp(fitting, 10, size), whole: fitting >= 10 };
+  const wide = (word) => ruler.measureText(word).width / 20;
+  const fitting = width / Math.max(0.1, ...(text.match(WORD) || []).map(wide));
+  const chosen = clamp(fitting, 10, size);
+  const room = clamp(Math.floor(height / (chosen * 1.2)), 1, 6);
+  const whole = fitting >= 10;
+  return { size: chosen, whole, rows: whole ? Math.min(room, Math.ceil((wide(text) * chosen) / width + 0.2)) : 1 };
 }
 
 function put(element, { x, y, w, h }, width, height) {
