@@ -58,9 +58,7 @@ class Variety:
         """The re-ranker and its options; None when there are only limits."""
         return self.rerank or (None if self.diversity is None else DEFAULT)
 
-    def reranker(
-        self, k: int, languages: tuple[str, ...], tuned: float | None = None
-    ) -> Reranker:
+    def reranker(self, k: int, languages: tuple[str, ...], tuned: float | None = None) -> Reranker:
         """For lists of ``k`` in ``languages``, the reader's, best first; ``tuned``: the diversity
         when none is named (None: the re-ranker's default)."""
         steps: list[Reranker] = []

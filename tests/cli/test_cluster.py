@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -101,7 +102,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
     assert not done.stdout
 
 
-@pytest.mark.parametrize("command", ["build", "update", "tune"])
+@pytest.mark.parametrize("command", ["build", "update", "tune", "show"])
 def test_every_command_has_help(command: str) -> None:
     done = run("cluster", command, "--help")
     assert done.returncode == 0
@@ -179,10 +180,63 @@ def test_tune_by_judged_articles_of_the_corpus(tmp_path: Path) -> None:
 
 def test_the_same_build_is_found_again_by_the_next_command(tmp_path: Path) -> None:
     assert run("cluster", "build").returncode == 0
-    kept = list((Path(os.environ["NEWSREC_DATA"]) / "clusters").iterdir())
+    kept = list((Path(os.environ["NEWSREC_DATA"]) / "clusters").glob("*.npz"))
     assert len(kept) == 1
     written = kept[0].stat().st_mtime_ns
     done = run("recommend", "--user", "U123", "--lang", "fin", "--max-per-topic", "1")
     assert done.returncode == 0, done.stderr
     assert kept[0].stat().st_mtime_ns == written
-    assert list((Path(os.environ["NEWSREC_DATA"]) / "clusters").iterdir()) == kept
+    assert list((Path(os.environ["NEWSREC_DATA"]) / "clusters").glob("*.npz")) == kept
+
+
+def test_show_prints_names_of_every_level() -> None:
+    done = run("cluster", "show", "--lang", "fin", "--top", "3")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert re.fullmatch(r"\d+ themes › \d+ topics › \d+ stories, 72 articles", lines[0])
+    assert lines[1][0].isalpha()
+    assert lines[2].startswith("  ")
+    assert lines[3].startswith("    ")
+    titles = set(open_sample().texts("fin").title)
+    stories = [line.strip().rsplit(" (", 1)[0] for line in lines if line.startswith("    ")]
+    assert stories
+    assert all(story in titles or story.startswith("and ") for story in stories)
+
+
+def test_show_writes_a_page_and_figures(tmp_path: Path) -> None:
+    page, figures = tmp_path / "out.html", tmp_path / "figures"
+    done = run("cluster", "show", "--lang", "eng", "--html", page, "--png", figures)
+    assert done.returncode == 0, done.stderr
+    html = page.read_text("utf-8")
+    texts = open_sample().texts("eng")
+    assert sum(json.dumps(title)[1:-1] in html for title in texts.title) > 60
+    data = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', html, re.S)
+    assert data is not None
+    json.loads(data[1])
+    for name in ("hierarchy", "stories_over_time", "languages"):
+        assert (figures / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--lang", "xx9"], 2, "unknown language"),
+        (["--summarizer", "oracle", "--html", "x.html"], 2, "oracle"),
+        (["--top", "0"], 2, "--top"),
+        (["--clusters", "none.npz"], 3, "no such file"),
+    ],
+)
+def test_show_refuses_what_it_cannot_do(arguments: list[str], code: int, said: str) -> None:
+    done = run("cluster", "show", *arguments)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert not Path("x.html").exists()
+
+
+def test_an_endpoint_that_is_not_there_ends_the_page_in_one_line(tmp_path: Path) -> None:
+    page = tmp_path / "out.html"
+    done = run("cluster", "show", "--html", page, "--summarizer", "http://127.0.0.1:9/v1#m",
+               "--summaries", "5")  # fmt: skip
+    assert done.returncode == 3, done.stderr
+    assert "127.0.0.1:9" in done.stderr
+    assert not page.exists()

@@ -523,13 +523,13 @@ def test_the_same_view_is_the_same_page_and_nothing_else_is_left(tmp_path: Path)
     assert b"http://" not in re.sub(rb"http://www\.w3\.org/2000/svg", b"", first)
 
 
-@pytest.mark.parametrize(("ci", "outcome"), [("1", "Failed"), ("", "Skipped")])
+@pytest.mark.parametrize(("wanted", "outcome"), [("required", "Failed"), ("", "Skipped")])
 def test_a_missing_browser_fails_where_it_must_be_there(
-    monkeypatch: pytest.MonkeyPatch, ci: str, outcome: str
+    monkeypatch: pytest.MonkeyPatch, wanted: str, outcome: str
 ) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("CHROME", "")
-    monkeypatch.setenv("CI", ci)
+    monkeypatch.setenv("NEWSREC_BROWSER", wanted)
     with pytest.raises((pytest.fail.Exception, pytest.skip.Exception)) as raised:
         find_chromium()
     assert type(raised.value).__name__ == outcome

@@ -72,7 +72,8 @@ def _warn(why: str) -> None:
 
 def _lines(view: View, top: int) -> Iterator[str]:
     counts = zip(view.n_clusters, view.levels, strict=True)
-    yield " › ".join(f"{n} {level if n == 1 else plural(level)}" for n, level in counts)
+    shown = " › ".join(f"{n} {level if n == 1 else plural(level)}" for n, level in counts)
+    yield f"{shown}, {view.root.n} articles"
     yield from _under(view.root, top)
 
 
