@@ -59,6 +59,10 @@ PRESETS = {
     ),
 }  # fmt: skip
 
+#: Cosines down to which clusters merge, theme, topic, story, at the three finest levels of an
+#: encoder, where they were measured.
+THRESHOLDS: dict[str, tuple[float, ...]] = {BUILT_IN: (0.05, 0.27, 0.32)}
+
 
 #: Cosines down to which clusters merge, coarse to fine, where they were measured.
 THRESHOLDS: dict[str, tuple[float, ...]] = {BUILT_IN: (0.3, 0.45, 0.6)}

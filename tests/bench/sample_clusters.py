@@ -1,0 +1,125 @@
+"""Are the 6 themes, 18 topics and 36 stories of the bundled sample found, in 15 languages? And do
+the vectors of a language lie to each other as those of English do?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsrec.cluster import Level, cluster_levels, compare, merge_nearest
+from newsrec.corpus.sample import LANGUAGES, read_news, read_texts
+from newsrec.encode.presets import THRESHOLDS
+from newsrec.protocols import Encoder
+from newsrec.text.heldout import cut
+from newsrec.types import ClusterTree
+from tests.bench.quality import GRID, LEVELS, vectors_of
+
+Vectors = NDArray[np.float32]
+
+
+def shelves(encoder: Encoder) -> dict[str, Vectors]:
+    """Language -> ``(72, dim)``, title and abstract, the language's mean out."""
+    news = read_news()
+    found = {}
+    for language in LANGUAGES:
+        texts = read_texts(language, news)
+        whole = [f"{a} {b}" for a, b in zip(texts.title, texts.abstract, strict=True)]
+        found[language] = vectors_of(encoder, whole, np.full(len(whole), language))
+    return found
+
+
+def truth() -> NDArray[np.int64]:
+    """``(3, 72)``: theme, topic and story of every article."""
+    news = read_news()
+    assert news.story is not None
+    return np.stack([news.category, news.subcategory, news.story]).astype(np.int64)
+
+
+def recovered(encoder: Encoder, vectors: Vectors, known: NDArray[np.int64]) -> list[list[float]]:
+    """F1 of each level: with the shipped thresholds nested; with the best of all thresholds, which
+    the answer was needed for; and the threshold that is best."""
+    dims = encoder.spec.levels
+    shipped = THRESHOLDS[encoder.spec.name]
+    levels = [Level(d, t) for d, t in zip(dims, shipped, strict=True)]
+    tree: ClusterTree = cluster_levels(vectors, levels).tree
+    lines = [[compare(a, b).f1 for a, b in zip(tree.labels, known, strict=True)]]
+    best, where = [], []
+    for dim, true in zip(dims, known, strict=True):
+        forest = merge_nearest(vectors, float(GRID[0]), dim=dim)
+        f1 = [compare(forest.labels(float(t)), true).f1 for t in GRID]
+        best.append(max(f1))
+        where.append(float(GRID[int(np.argmax(f1))]))
+    return [*lines, best, where]
+
+
+def table(encoder: Encoder) -> Iterator[str]:
+    """All ways to look at the sample."""
+    found, known = shelves(encoder), truth()
+    everything = np.concatenate(list(found.values()))
+    yield "| what is clustered | " + " | ".join(f"{level} F1" for level in LEVELS) + " |"
+    yield "|---|---|---|---|"
+    ways = {
+        "72 articles, mean of 15 languages": (np.mean(list(found.values()), axis=0), known),
+        "1,080 (article, language) at once": (everything, np.tile(known, len(found))),
+        **{f"{language} alone": (vectors, known) for language, vectors in found.items()},
+    }
+    alone = []
+    for what, (vectors, true) in ways.items():
+        lines = recovered(encoder, vectors, true)
+        if what.endswith("alone"):
+            alone.append(lines)
+        yield row(what, lines)
+    yield row("one language alone, mean of 15", np.mean(alone, axis=0).tolist())
+
+
+def row(what: str, lines: list[list[float]]) -> str:
+    """Shipped (best of any, at its threshold)."""
+    cells = [f"{a:.3f} ({b:.3f} at {c:.2f})" for a, b, c in zip(*lines, strict=True)]
+    return f"| {what} | {' | '.join(cells)} |"
+
+
+def relational_similarity(one: Vectors, other: Vectors) -> float:
+    """Pearson correlation of the cosines of all pairs in one language with those of their
+    translations in the other (paper 000, appendix F)."""
+    above = np.triu_indices(len(one), 1)
+    return float(np.corrcoef((one @ one.T)[above], (other @ other.T)[above])[0, 1])
+
+
+def alignment(data: Path, encoder: Encoder) -> Iterator[str]:
+    """Relational similarity with English: 300 NTREX lines kept out of training, and the sample."""
+    ntrex = cut(data).ntrex
+    levels = encoder.spec.levels
+    names = ", ".join(map(str, levels))
+    yield f"| language | NTREX, {names} dimensions | sample, {names} dimensions |"
+    yield "|---|---|---|"
+    vectors = {
+        language: vectors_of(encoder, texts, np.full(len(texts), language))
+        for language, texts in ntrex.items()
+    }
+    sample = shelves(encoder)
+    columns: list[list[list[float]]] = [[], []]
+    for language in sorted({*vectors, *sample} - {"eng"}):
+        cells = []
+        for column, found in zip(columns, (vectors, sample), strict=True):
+            if language not in found:
+                cells.append("")
+                continue
+            rates = [
+                relational_similarity(unit(found["eng"], d), unit(found[language], d))
+                for d in levels
+            ]
+            column.append(rates)
+            cells.append(" / ".join(f"{rate:.3f}" for rate in rates))
+        yield f"| {language} | {' | '.join(cells)} |"
+    means = [" / ".join(f"{m:.3f}" for m in np.mean(column, axis=0)) for column in columns]
+    yield f"| mean of {len(columns[0])}; of {len(columns[1])} | {' | '.join(means)} |"
+
+
+def unit(vectors: Vectors, dim: int) -> Vectors:
+    """The first ``dim`` dimensions, rows of length 1."""
+    from newsrec.types.embeddings import unit_rows
+
+    return unit_rows(vectors[:, :dim])
