@@ -8,7 +8,7 @@ import sys
 
 from tests.bench import Row
 
-AREAS = ("cli", "corpus", "encode", "static", "rank", "cluster", "rerank", "evaluate")
+AREAS = ("cli", "corpus", "encode", "static", "rank", "cluster", "quality", "rerank", "evaluate")
 
 
 def line(row: Row) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.cluster import Curve, Level, cluster_levels, merge_nearest, tune_levels
+from newsrec.cluster.quality import alone
 from newsrec.encode import load_encoder
 from newsrec.encode.presets import THRESHOLDS
 from newsrec.protocols import Encoder
@@ -63,7 +64,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """One line of the table."""
+    """One line of the table; ``alone``: the share of articles in no cluster with another."""
 
     question: Question
     method: str
@@ -218,9 +219,8 @@ def answer(
     ours = next(iter(question.ours.values()))[0]
     found = measured(runs, ours, question.test.truth, times)
     clusters = float(np.mean([len(np.unique(run[run >= 0])) for run in runs]))
-    return Answer(question, method, chosen, found, clusters, float(np.mean([
-        np.mean((run < 0) | (np.bincount(run.clip(0))[run.clip(0)] == 1)) for run in runs
-    ])))  # fmt: skip
+    by_itself = [np.bincount(alone(run))[alone(run)] == 1 for run in runs]
+    return Answer(question, method, chosen, found, clusters, float(np.mean(by_itself)))
 
 
 def bertopic_answers(questions: Sequence[Question]) -> list[tuple[str, list[Labels]]]:
