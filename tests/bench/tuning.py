@@ -27,15 +27,20 @@ Change = Callable[[Vectors], Vectors]
 FLAT = 0.01
 
 
-def tuned(data: Path, encoder: Encoder, half: int = 0, most: int = 2000) -> tuple[Curve, ...]:
+def tuned(
+    data: Path, encoder: Encoder, half: int = 0, *, english: bool = False, most: int = 2000
+) -> tuple[Curve, ...]:
     """One curve a level: themes by the mean F1 over all shelves; topics inside the themes of the
-    `middle` threshold, stories inside those topics, by SemEval's grades."""
-    theme, topic, story = encoder.spec.levels
-    shelves = [halves(load(data), encoder, most)[half] for load in SHELVES.values()]
+    `middle` threshold, stories inside those topics, by SemEval's grades. ``english``: only what is
+    in English; an encoder without three levels looks at all its dimensions at each."""
+    sizes = encoder.spec.levels
+    theme, topic, story = sizes if len(sizes) == 3 else (sizes[-1],) * 3
+    names = ("bbc", "ag_news") if english else tuple(SHELVES)
+    shelves = [halves(SHELVES[name](data), encoder, most)[half] for name in names]
     found = [curve(part.vectors, theme, part.truth) for part in shelves]
     mean = [np.mean([getattr(c, name) for c in found], axis=0) for name in _RATES]
     curves = [Curve(theme, GRID, *mean, np.sum([c.clusters for c in found], axis=0))]
-    graded = semeval(data).take(half)
+    graded = semeval(data, english).take(half)
     vectors, _ = graded_part(graded, encoder)
     within = None
     for level, dim in enumerate((topic, story), start=2):

@@ -12,7 +12,13 @@ from newsrec.encode import load_encoder
 from newsrec.encode.presets import BUILT_IN, THRESHOLDS
 from tests.bench import others, quality
 from tests.bench.news_sets import GRADES, SHELVES, Graded, opening, semeval
-from tests.bench.sample_clusters import recovered, relational_similarity, shelves, truth
+from tests.bench.sample_clusters import (
+    recovered,
+    relational_similarity,
+    shelves,
+    shipped,
+    truth,
+)
 from tests.bench.truth import Pairs, Topics, measured
 from tests.bench.tuning import to_nearest, tuned
 
@@ -100,12 +106,12 @@ def test_the_shipped_thresholds_find_more_of_the_sample_than_chance() -> None:
     encoder, known = load_encoder(BUILT_IN), truth()
     found = shelves(encoder)
     everything = np.concatenate(list(found.values()))
-    shipped, best, _ = recovered(encoder, everything, np.tile(known, len(found)))
+    got, best, _ = recovered(everything, np.tile(known, len(found)), shipped(encoder))
     # With all 1,080 in one cluster: 0.29, 0.10, 0.05.
-    assert shipped[0] > 0.5
-    assert shipped[1] > 0.45
-    assert shipped[2] > 0.5
-    assert all(a <= b + 0.05 for a, b in zip(shipped, best, strict=True))
+    assert got[0] > 0.5
+    assert got[1] > 0.45
+    assert got[2] > 0.5
+    assert all(a <= b + 0.05 for a, b in zip(got, best, strict=True))
 
 
 @pytest.mark.shared
@@ -166,7 +172,7 @@ def test_rows_are_whole(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.shared
 @pytest.mark.slow
 def test_the_shipped_thresholds_reach_what_tuning_reaches(shared_data: Path) -> None:
-    shipped = THRESHOLDS[BUILT_IN]
-    for threshold, found in zip(shipped, tuned(shared_data, load_encoder(BUILT_IN)), strict=True):
+    curves = tuned(shared_data, load_encoder(BUILT_IN))
+    for threshold, found in zip(THRESHOLDS[BUILT_IN], curves, strict=True):
         at = int(np.argmin(np.abs(found.threshold - threshold)))
         assert found.f1[at] >= found.f1.max() - 0.02
