@@ -70,10 +70,6 @@ THRESHOLDS: dict[str, tuple[float, ...]] = {
 }
 
 
-#: Cosines down to which clusters merge, coarse to fine, where they were measured.
-THRESHOLDS: dict[str, tuple[float, ...]] = {BUILT_IN: (0.3, 0.45, 0.6)}
-
-
 def names() -> list[str]:
     """Every preset, the built-in one first."""
     return [BUILT_IN, *PRESETS]
