@@ -77,6 +77,7 @@ def test_the_others_find_clusters_that_are_plain() -> None:
     assert compare(others.hdbscan(vectors, 10), topic).f1 > 0.95
 
 
+@pytest.mark.slow
 def test_bertopic_finds_clusters_that_are_plain() -> None:
     if others.bertopic_python() is None:
         pytest.skip("BERTopic is not installed; set BERTOPIC_PYTHON to an interpreter that has it")
