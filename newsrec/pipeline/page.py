@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from newsrec.encode import EmbeddingStore
 from newsrec.pipeline.history import History, history
 from newsrec.pipeline.request import Request
 from newsrec.pipeline.shelf import Rows, last_moment, on_offer
-from newsrec.pipeline.varied import Varied
 from newsrec.pipeline.variety import Variety
 from newsrec.pipeline.vectors import Vectors
 from newsrec.protocols import Encoder
@@ -23,6 +22,9 @@ from newsrec.rank.clicks import ClickLog, first_shown
 from newsrec.rank.cold import ColdStart
 from newsrec.rank.mixed import MixedList, merge
 from newsrec.rank.reasons import reasons
+
+if TYPE_CHECKING:
+    from newsrec.pipeline.varied import Varied
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def recommend(
         corpus, encoder, store, centre=centre, shelves=request.languages,
         trust_remote_code=trust_remote_code, on_progress=on_progress,
     )  # fmt: skip
-    varied = Varied(corpus, vectors, request, variety) if variety and variety.asked else None
+    varied = None if variety is None else _varied(corpus, vectors, request, variety)
     past = history(corpus, vectors, request, read)
     if past is None:
         return _fallback(corpus, request, offer, now, varied, known=read is not None)
@@ -115,6 +117,15 @@ def recommend(
     best = _chosen(search, request, offer, varied, past.rows)
     because = _because(corpus, vectors, best, past)
     return _list(corpus, request, best, because, varied, fallback=None)
+
+
+def _varied(corpus: Corpus, vectors: Vectors, request: Request, variety: Variety) -> Varied | None:
+    """Who makes the list varied; None where nothing is asked for, which then loads no clusters."""
+    if not variety.asked:
+        return None
+    from newsrec.pipeline.varied import Varied
+
+    return Varied(corpus, vectors, request, variety)
 
 
 def _chosen(

@@ -9,9 +9,6 @@ from typing import Any
 
 from newsrec.errors import ConfigError
 from newsrec.protocols import Reranker
-from newsrec.rerank.in_turn import InTurn
-from newsrec.rerank.quota import STORY, Quota
-from newsrec.rerank.table import RERANKERS, make_reranker
 
 #: The re-ranker that ``--diversity`` means unless another is named.
 DEFAULT = "mmr"
@@ -41,6 +38,8 @@ class Variety:
             if n < 1:
                 raise ConfigError(f"--max-per-{aspect}: {n}, expected at least 1")
         if self.rerank is not None:
+            from newsrec.rerank.table import make_reranker
+
             name, options = spelled(self.rerank)
             make_reranker(name, **options)
             if "relevance_weight" in options and self.diversity is not None:
@@ -61,6 +60,10 @@ class Variety:
     def reranker(self, k: int, languages: tuple[str, ...], tuned: float | None = None) -> Reranker:
         """For lists of ``k`` in ``languages``, the reader's, best first; ``tuned``: the diversity
         when none is named (None: the re-ranker's default)."""
+        from newsrec.rerank.in_turn import InTurn
+        from newsrec.rerank.quota import Quota
+        from newsrec.rerank.table import RERANKERS, make_reranker
+
         steps: list[Reranker] = []
         if self.label is not None:
             name, options = spelled(self.label)
@@ -77,7 +80,7 @@ class Variety:
     @property
     def every_version(self) -> bool:
         """Whether a story's limit is asked for, which chooses among its versions by itself."""
-        return STORY in self.at_most
+        return "story" in self.at_most
 
 
 def spelled(words: str) -> tuple[str, dict[str, Any]]:
