@@ -21,6 +21,7 @@ from newsrec.rank.baselines import Random, Recency
 from newsrec.rank.cold import WithFallback
 from newsrec.rank.fusion import LateFusion
 from newsrec.rank.table import RANKERS, Given
+from newsrec.rerank.table import RERANKERS
 from newsrec.types import Strings, Texts
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
@@ -41,6 +42,8 @@ def test_every_experiment_of_the_project_loads_and_can_be_built(path: Path) -> N
     config = load_config(path)
     for ranker in config.rankers:
         build.check(ranker)
+    for reranking in config.rerankers:
+        build.reranker(reranking)
     expand(config.metrics)
 
 
@@ -269,3 +272,68 @@ def test_trust_is_given_to_every_encoder_that_does_not_say_otherwise(
     assert seen == [True, True]
     with pytest.raises(ConfigError, match="--trust-remote-code"):
         build.encoder(parse_config({"encoders": words[:1]}).encoders[0])
+
+
+# --- re-rankers
+
+
+def test_reranker_options_parse_from_words_and_labels_parse_back() -> None:
+    words = ["none", "mmr:relevance_weight=0.7", "quota:at_most={story:1,topic:2}:languages=[fin]"]
+    none, mmr, quota = parse_config({"rerankers": words}).rerankers
+    assert (none.label, mmr.label) == ("none", "mmr:relevance_weight=0.7")
+    assert quota.options == {"at_most": {"story": 1, "topic": 2}, "languages": ["fin"]}
+    assert parse_config({"rerankers": [none.label, mmr.label, quota.label]}).rerankers == (
+        none, mmr, quota,
+    )  # fmt: skip
+    assert parse_config({"rerankers": [None]}).rerankers == ExperimentConfig().rerankers
+
+
+def test_diversity_is_for_rerankers_that_say_no_weight() -> None:
+    words = ["none", "mmr", "dpp:relevance_weight=0.5"]
+    config = parse_config({"rerankers": words, "diversity": 0.3})
+    said = [x.with_diversity(config.diversity).label for x in config.rerankers]
+    assert said == ["none", "mmr:relevance_weight=0.7", "dpp:relevance_weight=0.5"]
+    assert parse_config({"rerankers": "mmr"}).rerankers[0].with_diversity(None).label == "mmr"
+
+
+@pytest.mark.parametrize("name", RERANKERS)
+def test_every_reranker_can_be_named_and_made(name: str) -> None:
+    config = parse_config({"rerankers": name}).rerankers[0]
+    made = build.reranker(config)
+    assert type(made) is RERANKERS[name].make
+    assert build.check_reranker(config) == (name in ("mmr", "dpp"))
+    whole = build.reranker(parse_config({"rerankers": f"{name}:relevance_weight=1"}).rerankers[0])
+    assert whole == RERANKERS[name].make(relevance_weight=1)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("mrm", "unknown re-ranker 'mrm'; known: .*none.*Did you mean 'mmr'"),
+        ("mmr:weight=1", "option of re-ranker 'mmr' 'weight'; known: k, relevance_weight"),
+        ("mmr:relevance_weight=2", "relevance_weight: 2, expected a number from 0 to 1"),
+        ("mmr:relevance_weight=x", "re-ranker 'mmr': option 'relevance_weight' is 'x', expected"),
+        ("mmr:k=0", "k: 0, expected a whole number"),
+        ("quota:at_most=3", "option 'at_most' is 3, expected"),
+        ("calibrated:divergence=kld", "unknown divergence 'kld'"),
+        ("none:k=3", "none takes no options"),
+    ],
+)
+def test_what_rerankers_do_not_take_is_told_from_the_table(word: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        build.reranker(parse_config({"rerankers": word}).rerankers[0])
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"diversity": 1.5}, "diversity: .*less than or equal to 1, found 1.5"),
+        ({"diversity": -0.1}, "diversity: .*greater than or equal to 0"),
+        ({"rerankers": []}, "rerankers: .*at least 1"),
+        ({"rerankers": "mmr:k"}, "re-ranker option 'k', expected key=value"),
+        ({"clusters": 3}, "clusters: .*found 3"),
+    ],
+)
+def test_bad_reranking_is_said(fields: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        parse_config(fields)

@@ -83,7 +83,7 @@ class TradeOff:
 
 def smallest_weight(weights: Floats, accuracy: Floats, loss: float) -> float:
     """Of ``weights (m,)``, rising to 1, the smallest that keeps ``1 - loss`` of ``accuracy (m,)``
-    at 1. What differs by less than 1e-9 is the same: means differ by rounding."""
+    at 1. What falls short by less than 1e-9 does so by rounding."""
     return float(weights[np.argmax(accuracy >= (1 - loss) * accuracy[-1] - 1e-9)])
 
 
@@ -107,9 +107,9 @@ def pareto(first: Floats, second: Floats) -> NDArray[np.bool_]:
     """Points ``(m,)`` of which no other is as good in both and better in one; more is better.
 
     Points that are NaN in either are not on the front, and keep no other off it. What differs by
-    less than 1e-9 is the same: means of the same lists in another order differ by rounding.
+    less than 1e-6 is the same: means of the same lists in another order differ by rounding.
     """
-    first, second = np.round(first, 9), np.round(second, 9)
+    first, second = np.round(first, 6), np.round(second, 6)
     a, b = first[:, None], second[:, None]
     as_good = (first >= a) & (second >= b)
     better = (first > a) | (second > b)

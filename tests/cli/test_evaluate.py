@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner, Result
@@ -78,6 +79,91 @@ def test_several_systems_and_languages_in_one_table(corpus: Corpus, tmp_path: Pa
     assert said["results"][0]["metrics"]["ndcg@10"]["n"] > 100
     assert (tmp_path / "out" / "report.md").is_file()
     assert (tmp_path / "out" / "figures" / "languages_ndcg_at_10.png").is_file()
+
+
+def test_rerankers_are_systems_beside_their_rankers(corpus: Corpus, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shown = _well(
+        "--corpus", str(corpus.folder), "--langs", "eng,fin,eng+fin", "--no-track", "--out",
+        str(out), "--ranker", "fusion,popularity", "--diversity", "0.4", "--rerank",
+        "none,mmr,xquad:aspect=topic:relevance_weight=0.2,quota:at_most={theme:2}",
+    )  # fmt: skip
+    assert "Re-ranked lists against the ranker's own order (paired)" in shown
+    said = json.loads((out / "report.json").read_text())
+    systems = {(row["encoder"], row["ranker"]) for row in said["results"]}
+    ends = ["", "+mmr:relevance_weight=0.6", "+xquad:aspect=topic:relevance_weight=0.2",
+            '+quota:at_most={"theme": 2}:relevance_weight=0.6']  # fmt: skip
+    assert systems == {("mini", f"fusion{end}") for end in ends} | {
+        ("mini" if "mmr" in end else "none", f"popularity{end}") for end in ends
+    }
+    assert len(said["results"]) == 3 * 8
+    first = said["results"][0]["metrics"]
+    assert {"theme_coverage@10", "topic_calibration_kl@10", "story_jaccard@10"} - set(first) == {
+        "story_jaccard@10"
+    }
+    tests = [test for test in said["tests"] if test["kind"] == "own order"]
+    pairs = {(test["ranker"], test["against"]["ranker"]) for test in tests}
+    assert pairs == {(f"{r}{end}", r) for r in ("fusion", "popularity") for end in ends[1:]}
+    assert "topic_coverage@10" in {test["metric"] for test in tests}
+    assert said["provenance"]["clusters"]["corpus"] == corpus.fingerprint
+    assert set(said["provenance"]["clusters"]["clusters"]) == {"theme", "topic", "story"}
+    names = {path.name for path in (out / "impressions").iterdir()}
+    assert "fin_mini_fusion_mmr_relevance_weight_0.6_42.parquet" in names
+    assert len(names) == 24
+    assert "auc_pooled: a re-ranked list has places" in (out / "report.md").read_text()
+
+
+def test_full_relevance_weight_measures_as_no_reranker_does(corpus: Corpus, tmp_path: Path) -> None:
+    _well(
+        "--corpus", str(corpus.folder), "--langs", "fin", "--no-track", "--out",
+        str(tmp_path / "out"), "--rerank", "none,dpp:relevance_weight=1,calibrated", "--diversity",
+        "0", "--seeds", "1,2",
+    )  # fmt: skip
+    said = json.loads((tmp_path / "out" / "report.json").read_text())
+    own, *others = (row["metrics"] for row in said["results"])
+    for metrics in others:
+        assert metrics == {name: x for name, x in own.items() if name != "auc_pooled"}
+
+
+def test_a_file_of_clusters_gives_aspects_to_metrics(corpus: Corpus, tmp_path: Path) -> None:
+    from newsrec.cluster.shelf import ClusteredShelf
+    from newsrec.cluster.store import save_clusters
+    from newsrec.types.clusters import ClusterTree
+
+    n = np.arange(len(corpus.news), dtype=np.int32)
+    labels = np.stack([n % 4, n % 8, n % 16]).astype(np.int32)
+    tree = ClusterTree(labels, (8, 8, 8), (0.1, 0.2, 0.3))
+    save_clusters(tmp_path / "mine.npz", ClusteredShelf.new(tree, np.asarray(corpus.news.ids)))
+    words = ["--corpus", str(corpus.folder), "--langs", "eng", "--no-track", "--ranker", "random"]
+    out = tmp_path / "out"
+    _well(*words, "--clusters", str(tmp_path / "mine.npz"), "--out", str(out))
+    said = json.loads((out / "report.json").read_text())
+    metrics = said["results"][0]["metrics"]
+    # The themes of this file are the categories, its topics the subcategories.
+    assert metrics["theme_coverage@10"] == metrics["category_coverage@10"]
+    assert metrics["topic_coverage@10"] == metrics["subcategory_coverage@10"]
+    assert metrics["theme_calibration_js@10"] == metrics["calibration_js@10"]
+    assert said["provenance"]["clusters"]["file"] == str(tmp_path / "mine.npz")
+    shown = _well(*words, "--out", str(out))
+    assert "needs clusters of the articles, which were not given (--clusters)" in shown
+    foreign = ClusteredShelf.new(tree, np.asarray([f"X{i}" for i in n]))
+    save_clusters(tmp_path / "foreign.npz", foreign)
+    error = _error(*words, "--clusters", str(tmp_path / "foreign.npz"))
+    assert "none of them is in corpus 'shelves'" in str(error)
+
+
+def test_a_submission_may_be_reranked(corpus: Corpus, tmp_path: Path) -> None:
+    words = ["--corpus", str(corpus.folder), "--langs", "fin", "--split", "blind"]
+    found = []
+    for rerank in ("none", "mmr:relevance_weight=1", "mmr:relevance_weight=0"):
+        path = tmp_path / "prediction.zip"
+        _well(*words, "--submission", str(path), "--rerank", rerank)
+        with zipfile.ZipFile(path) as archive:
+            found.append(archive.read("prediction.txt"))
+    assert found[0] == found[1] != found[2]
+    assert "expected one of each" in str(
+        _error(*words, "--submission", str(path), "--rerank", "none,mmr")
+    )
 
 
 def test_the_environment_names_the_corpus_and_the_default_folder(
@@ -163,6 +249,14 @@ def test_a_submission_needs_no_labels(corpus: Corpus, tmp_path: Path) -> None:
         (["--ranker", "fusion:history_limit=x"], ConfigError, "'history_limit' is 'x', expected"),
         (["--ranker", "fusion:centre=foo"], ConfigError, "unknown centre 'foo'; known: "),
         (["--ranker", "tfidf:history_limit=-3"], ConfigError, "history_limit: -3, expected"),
+        (["--rerank", "mrm"], ConfigError, "unknown re-ranker 'mrm'; known: "),
+        (["--rerank", "mmr:weight=1"], ConfigError, "option of re-ranker 'mmr' 'weight'"),
+        (["--rerank", "mmr:relevance_weight=3"], ConfigError, "relevance_weight: 3, expected"),
+        (["--rerank", "xquad:aspect=mood"], ConfigError, "unknown aspect of re-ranker 'xquad:"),
+        (["--rerank", "xquad:aspect=topic", "--clusters", "none"], ConfigError, "clusters say it"),
+        (["--rerank", ","], ConfigError, "--rerank: ',' names nothing"),
+        (["--diversity", "1.1"], ConfigError, "less than or equal to 1, found 1.1"),
+        (["--clusters", "nowhere.npz"], DataError, "nowhere.npz: no such file"),
         (["--history-lang", "xx"], ConfigError, "--history-lang: unknown language 'xx'"),
         (["--history-lang", "deu"], ConfigError, "unknown --history-lang of corpus 'shelves'"),
         (["--split", "dev"], ConfigError, "unknown split of corpus 'shelves' 'dev'"),
@@ -318,6 +412,9 @@ def test_a_killed_run_is_failed_and_keeps_its_report(
         ["--history-lang", "deu"],
         ["--metrics", "ndgc@10"],
         ["--split", "dev"],
+        ["--rerank", "xquad:aspect=mood"],
+        ["--rerank", "dpp:k=-1"],
+        ["--rerank", "mmr", "--diversity", "-1"],
     ],
     ids=" ".join,
 )
