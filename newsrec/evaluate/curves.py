@@ -11,11 +11,11 @@ import numpy as np
 from newsrec.evaluate.figures import COLOURS, file_name, panels, save
 from newsrec.evaluate.render import PLAIN
 from newsrec.evaluate.tradeoff import ACCURACY, less_is_better
-from newsrec.evaluate.tuning import MAIN, Tuning
+from newsrec.evaluate.tuning import Tuning
 
 _COLUMNS = 3
 _MARKERS = "osD^vPX<>h"
-# Without yellow, which a thin line loses on white, and black, which is score order.
+# Without yellow, which is lost on white, and black, which is score order.
 _LINES = (*(colour for colour in COLOURS if colour not in ("#F0E442", "#000000")), "#7A5195",
           "#6B6B6B")  # fmt: skip
 
@@ -24,20 +24,14 @@ def draw_curves(tuning: Tuning, folder: Path) -> list[Path]:
     """Per language ``trade_off_cmn.png`` (the main metrics) and ``trade_off_cmn_all.png``."""
     paths = []
     for language in tuning.curves:
-        moving = [m for m in tuning.metrics if _moves(tuning, language, m)]
-        main = [m for m in moving if m in MAIN][:6] or moving[:6]
+        moving = [m for m in tuning.metrics if tuning.moves(language, m)]
+        main = [m for m in moving if m in tuning.main][:6] or moving[:6]
         for name, metrics in ((language, main), (f"{language}_all", moving)):
             if metrics and not (name != language and metrics == main):
                 path = folder / f"trade_off_{file_name(name)}.png"
                 save(_figure(tuning, language, metrics), path)
                 paths.append(path)
     return paths
-
-
-def _moves(tuning: Tuning, language: str, metric: str) -> bool:
-    """Whether some re-ranker changes the metric."""
-    found = np.concatenate([x.curve(metric) for x in tuning.curves[language].values()])
-    return bool(np.ptp(found[~np.isnan(found)]) > 1e-6) if not np.isnan(found).all() else False
 
 
 def _figure(tuning: Tuning, language: str, metrics: Sequence[str]) -> Any:

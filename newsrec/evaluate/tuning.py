@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from newsrec.errors import DataError
+from newsrec.evaluate.metrics import split_name
 from newsrec.evaluate.significance import Comparison, Interval
 from newsrec.evaluate.tradeoff import ACCURACY, TradeOff, fronts, smallest_weight
 
-#: Diversity metrics that are shown first, where there are so many.
+#: Diversity metrics that are shown first, at any cut-off.
 MAIN = (
-    "intra_list_distance@10", "theme_coverage@10", "topic_coverage@10", "category_coverage@10",
-    "theme_calibration_kl@10", "calibration_kl@10", "story_coverage@10", "gini@10",
+    "intra_list_distance@", "theme_coverage@", "topic_coverage@", "category_coverage@",
+    "theme_calibration_kl@", "calibration_kl@", "story_coverage@", "gini@",
 )  # fmt: skip
 
 
@@ -44,9 +45,19 @@ class Tuning:
         every = [set(x.metrics) for each in self.curves.values() for x in each.values()]
         first = next(iter(next(iter(self.curves.values())).values())).metrics
         names = [name for name in first if name != ACCURACY and all(name in x for x in every)]
-        return tuple(
-            sorted(names, key=lambda name: MAIN.index(name) if name in MAIN else len(MAIN))
-        )
+        return tuple(sorted(names, key=_place))
+
+    @property
+    def main(self) -> tuple[str, ...]:
+        """The main ones of `metrics`; all where it has none."""
+        return tuple(m for m in self.metrics if split_name(m)[0] in MAIN) or self.metrics
+
+    def moves(self, language: str, metric: str) -> bool:
+        """Whether some re-ranker changes the metric: it cannot in lists that the cut-off holds
+        whole."""
+        found = np.concatenate([x.curve(metric) for x in self.curves[language].values()])
+        known = found[~np.isnan(found)]
+        return bool(len(known) and np.ptp(known) > 1e-6)
 
     @cached_property
     def weights(self) -> Mapping[str, float]:
@@ -128,3 +139,8 @@ class Tuning:
                 "difference": x.difference, "low": x.low, "high": x.high, "p": x.p, "n": x.n,
             }  # fmt: skip
         return told
+
+
+def _place(metric: str) -> int:
+    name = split_name(metric)[0]
+    return MAIN.index(name) if name in MAIN else len(MAIN)

@@ -9,27 +9,33 @@ from numpy.typing import NDArray
 
 from newsrec.evaluate.render import Grid, number, signed, with_interval
 from newsrec.evaluate.tradeoff import ACCURACY, less_is_better
-from newsrec.evaluate.tuning import MAIN, Tuning
+from newsrec.evaluate.tuning import Tuning
 
 #: Columns of the tables for a terminal, beside nDCG@10.
 _FEW = 4
 _HEADINGS = {
-    "intra_list_distance@10": "ILD", "theme_coverage@10": "themes", "topic_coverage@10": "topics",
-    "category_coverage@10": "categories", "story_coverage@10": "stories",
-    "theme_calibration_kl@10": "theme KL", "calibration_kl@10": "KL", "gini@10": "Gini",
-    ACCURACY: "nDCG@10",
+    "intra_list_distance": "ILD", "theme_coverage": "themes", "topic_coverage": "topics",
+    "category_coverage": "categories", "story_coverage": "stories",
+    "theme_calibration_kl": "theme KL", "calibration_kl": "KL", "gini": "Gini", "ndcg": "nDCG",
 }  # fmt: skip
 
 
+_STILL = (
+    "No diversity metric moves: the cut-off holds every list whole. Try a smaller one: --metrics "
+    "intra_list_distance@5,category_coverage@5."
+)
+
+
 def heading(metric: str) -> str:
-    """``ILD`` for ``intra_list_distance@10``."""
-    return _HEADINGS.get(metric, metric)
+    """``ILD@10`` for ``intra_list_distance@10``."""
+    name, _, k = metric.partition("@")
+    return f"{_HEADINGS.get(name, name)}{f'@{k}' if k else ''}"
 
 
 def short(tuning: Tuning) -> list[Grid]:
     """Per language what the chosen diversities cost and bring; who is on the front."""
     chosen = [_chosen(tuning, language) for language in tuning.curves]
-    return [*chosen, *(_on_front(tuning, x, MAIN) for x in tuning.curves)]
+    return [*chosen, *(_on_front(tuning, x, tuning.main) for x in tuning.curves)]
 
 
 def whole(tuning: Tuning) -> list[Grid]:
@@ -57,6 +63,7 @@ def _chosen(tuning: Tuning, language: str) -> Grid:
         f"split{several}; difference in points from the ranker's own order, paired, 95 % bootstrap "
         f"over {len(own.reports[-1])} impressions.",
         *(f"{heading(m)}: less is better." for m in metrics if less_is_better(m)),
+        *([] if any(tuning.moves(language, m) for m in tuning.main) else [_STILL]),
     )
     return Grid(f"What variety costs: {language}", columns, tuple(rows), notes)
 

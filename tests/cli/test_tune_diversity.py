@@ -104,6 +104,16 @@ def test_all_means_every_reranker_of_the_table(corpus: Corpus, tmp_path: Path) -
     assert found["clusters"] == {}
 
 
+def test_lists_that_the_cut_off_holds_whole_are_told(corpus: Corpus, tmp_path: Path) -> None:
+    """They have nine candidates."""
+    words = ["--split", "train", "--langs", "eng", "--weights", "0", "--clusters", "none",
+             "--rerank", "mmr", "--out", str(tmp_path / "out"), "--metrics"]  # fmt: skip
+    assert "Try a smaller one" in _well(corpus, *words, "intra_list_distance@10")
+    assert not list((tmp_path / "out").rglob("*.png"))
+    assert "Try a smaller one" not in _well(corpus, *words, "intra_list_distance@5")
+    assert len(list((tmp_path / "out").rglob("*.png"))) == 1
+
+
 def test_the_same_command_gives_the_same_files(corpus: Corpus, tmp_path: Path) -> None:
     words = ["--split", "train", "--langs", "jpn", "--weights", "0.5", "--rerank", "mmr,dpp"]
     for name in ("one", "other"):

@@ -25,6 +25,7 @@ from newsrec.rerank import (
     XQuad,
     make_reranker,
 )
+from newsrec.rerank.table import DEFAULT_DIVERSITY
 from newsrec.types import Pool
 from tests.rerank.made import drawn, pool_of, pools
 
@@ -167,6 +168,13 @@ def test_inputs_stay_as_they_were_and_may_be_read_only(make: Make) -> None:
 def test_a_weight_outside_0_to_1_is_refused(name: str, weight: object) -> None:
     with pytest.raises(ConfigError, match=r"relevance_weight.*expected a number from 0"):
         make_reranker(name, relevance_weight=weight)
+
+
+@pytest.mark.parametrize("name", RERANKERS)
+def test_a_reranker_that_is_told_no_weight_has_its_measured_one(name: str) -> None:
+    weight = round(1 - DEFAULT_DIVERSITY[name], 10)
+    assert make_reranker(name) == make_reranker(name, relevance_weight=weight)
+    assert make_reranker(name, relevance_weight=0.9) != make_reranker(name)
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row != "in turn, none"])
