@@ -25,7 +25,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 HOME = {
     "sentence_transformers": ("encode/sentence.py",),
     "mlflow": ("track.py",),
-    "faiss": ("rank/", "cluster/graph.py"),
+    "faiss": ("rank/",),
     "torch": (
         "encode/sentence.py", "encode/precision.py", "adapt/", "cluster/summarise/local.py",
     ),

@@ -44,7 +44,7 @@ def recommend(
         ),
     ] = None,
     rerank: Annotated[
-        str | None, typer.Option(help="mmr, dpp, xquad:aspect=topic, … [mmr with --diversity]")
+        str | None, typer.Option(help="mmr, dpp, xquad:aspect=topic, … [dpp with --diversity]")
     ] = None,
     diversity: Annotated[
         float | None, typer.Option(help="0: by relevance, 1: variety alone. [tuned, or measured]")

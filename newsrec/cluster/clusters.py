@@ -1,4 +1,4 @@
-"""The clusters while they merge: their sums, how similar two are, and what became of each."""
+"""The clusters while they merge: their sums, and how similar two are."""
 
 from __future__ import annotations
 
@@ -68,8 +68,7 @@ class Clusters:
     group may merge, those of slot ``i`` lie in ``begin[i] … end[i]``. ``points (m, dim) float32``
     are the sums over their scale: a plain product of points is the similarity to float32 precision,
     `similarity` computes it exactly. ``alive (m,)``: slots that can still merge; the points of the
-    others are zero. ``name``: the slot that a cluster had in the beginning; ``became``: by name,
-    what each was merged into.
+    others are zero. ``name``: the slot that a cluster had in the beginning.
     """
 
     def __init__(self, sums: Doubles, counts: Doubles, group: Rows, linkage: Linkage) -> None:
@@ -79,7 +78,6 @@ class Clusters:
         np.divide(sums, self._scale[:, None], out=self.points, casting="same_kind")
         self.alive = np.ones(len(sums), np.bool_)
         self.name: Rows = np.arange(len(sums))
-        self.became: Rows = np.arange(len(sums))
         self._find_spans()
 
     def __len__(self) -> int:
@@ -110,15 +108,8 @@ class Clusters:
         self.counts[into] += self.counts[away]
         after = self._scale[into] = self.linkage.scale(self.sums[into], self.counts[into])
         self.points[into] = self.sums[into] / after[:, None]
-        self.became[self.name[away]] = self.name[into]
         self.retire(away)
         return (before[0] / after).astype(np.float32), (before[1] / after).astype(np.float32)
-
-    def became_of(self, names: Rows) -> Rows:
-        """The names of the clusters that ``names (k,)`` are part of by now."""
-        while not np.array_equal(above := self.became[self.became], self.became):
-            self.became = above
-        return self.became[names]
 
     def retire(self, slots: Rows) -> None:
         """``slots`` take no further part."""

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.cluster.blocks import Blocks
+from newsrec.cluster.cells import Cells
 from newsrec.cluster.clusters import Clusters, Doubles, Floats, Rows, in_steps, linkage_named
 from newsrec.cluster.forest import Forest, in_order
-from newsrec.cluster.graph import Graph
+from newsrec.cluster.hands import hands
 from newsrec.cluster.nearest import EPSILON, REMEMBERED, Nearest
 from newsrec.cluster.plant import batches, merge_twins, plant
 from newsrec.types.embeddings import unit_rows
@@ -33,11 +34,14 @@ EXACT_BELOW = 150_000
 #: Dead slots are dropped when fewer than this part are alive.
 _COMPACT = 0.75
 
+#: Who cannot tell its nearest neighbour waits while more than this part of all merge a round.
+_PATIENCE = 0.01
+
 Merges = tuple[Rows, Rows, Doubles]
 
 
 class Search(Protocol):
-    """Where neighbours come from: `blocks.Blocks`, exactly, or `graph.Graph`."""
+    """Where neighbours come from: `blocks.Blocks`, exactly, or `cells.Cells`."""
 
     recall: float
 
@@ -80,17 +84,22 @@ def merge_nearest(
     leaf_of = np.arange(n) if start is None else np.asarray(start, np.int64)
     merges: list[Merges] = [(leaf_of[:0], leaf_of[:0], np.zeros(0))]
     recall = 1.0
-    for rows in batches(groups, exact_below):
-        leaves = plant(unit_rows(vectors[rows, :dim]), groups[rows], leaf_of[rows])
-        if start is None:
-            leaves, into, away = merge_twins(leaves)
-            merges.append((into, away, np.ones(len(into))))
-        clusters = Clusters(leaves.sums, leaves.counts, leaves.group, linkage_named(linkage))
-        nearest = Nearest(len(clusters), threshold - 2 * EPSILON, REMEMBERED)
-        search: Search = (Graph if len(rows) >= exact_below else Blocks)(clusters, nearest)
-        for into, away, height in merge_rounds(clusters, nearest, search, threshold):
-            merges.append((leaves.number[into], leaves.number[away], height))
-        recall = min(recall, search.recall)
+    with hands() as both:
+        for rows in batches(groups, exact_below):
+            leaves = plant(unit_rows(vectors[rows, :dim]), groups[rows], leaf_of[rows])
+            if start is None:
+                leaves, into, away = merge_twins(leaves)
+                merges.append((into, away, np.ones(len(into))))
+            number = leaves.number
+            clusters = Clusters(leaves.sums, leaves.counts, leaves.group, linkage_named(linkage))
+            del leaves  # the clusters have its sums, and drop them when they are compacted
+            nearest = Nearest(len(clusters), threshold - 2 * EPSILON, REMEMBERED, both)
+            search: Search = (Cells if len(rows) >= exact_below else Blocks)(
+                clusters, nearest, both
+            )
+            for into, away, height in merge_rounds(clusters, nearest, search, threshold):
+                merges.append((number[into], number[away], height))
+            recall = min(recall, search.recall)
     into, away, height = (np.concatenate(part) for part in zip(*merges, strict=True))
     return in_order(into, away, height, leaf_of.astype(np.int32), recall)
 
@@ -100,17 +109,23 @@ def merge_rounds(
 ) -> list[Merges]:
     """Merge until no two clusters reach ``threshold``: ``(into, away, similarity)`` of each round.
 
-    Every round merges all pairs that are each other's nearest neighbour and similar enough.
+    Every round merges all pairs that are each other's nearest neighbour and similar enough. Who
+    cannot tell its nearest neighbour waits: while others merge, there are ever fewer clusters to
+    search. Only when few merge are all who wait searched again. With a linkage that is not
+    reducible nobody may wait, as a merge of others can change who is the nearest.
     """
+    patience = _PATIENCE if clusters.linkage.reducible else np.inf
     nearest_of = np.full(len(clusters), -1, np.int64)
+    waits = np.zeros(len(clusters), np.bool_)
     unsure = np.arange(len(clusters))
     search.find(unsure)
     rounds: list[Merges] = []
     while True:
-        settled = _settle(unsure, nearest_of, clusters, nearest, search)
-        if clusters.linkage.reducible:
-            clusters.retire(settled[nearest_of[settled] < 0])
+        _settle(unsure, nearest_of, waits, clusters, nearest)
         into, away, height = _reciprocal(clusters, nearest_of, threshold)
+        if waits.any() and len(into) <= patience * np.count_nonzero(clusters.alive):
+            _search(nearest_of, waits, clusters, nearest, search)
+            into, away, height = _reciprocal(clusters, nearest_of, threshold)
         if not len(into):
             return rounds
         rounds.append((clusters.name[into], clusters.name[away], height))
@@ -119,12 +134,16 @@ def merge_rounds(
         bereft = np.flatnonzero((nearest_of >= 0) & gone[nearest_of])
         unsure = np.concatenate([search.merged(into, away, shares), bereft])
         if np.count_nonzero(clusters.alive) < _COMPACT * len(clusters):
-            unsure, nearest_of = _compact(clusters, nearest, unsure, nearest_of)
+            unsure, nearest_of, waits = _compact(clusters, nearest, unsure, nearest_of, waits)
 
 
 def _compact(
-    clusters: Clusters, nearest: Nearest, unsure: Rows, nearest_of: Rows
-) -> tuple[Rows, Rows]:
+    clusters: Clusters,
+    nearest: Nearest,
+    unsure: Rows,
+    nearest_of: Rows,
+    waits: NDArray[np.bool_],
+) -> tuple[Rows, Rows, NDArray[np.bool_]]:
     """Drop dead slots, and number ``unsure`` and ``nearest_of`` as before; who pointed to a dead
     slot is unsure already."""
     new = np.full(len(clusters), -1, np.int64)
@@ -132,7 +151,11 @@ def _compact(
     new[kept] = np.arange(len(kept))
     nearest.compact(kept)
     pointed = nearest_of[kept]
-    return new[unsure][new[unsure] >= 0], np.where(pointed < 0, -1, new[pointed])
+    return (
+        new[unsure][new[unsure] >= 0],
+        np.where(pointed < 0, -1, new[pointed]),
+        waits[kept],
+    )
 
 
 def _mask(slots: Rows, n: int) -> NDArray[np.bool_]:
@@ -142,23 +165,35 @@ def _mask(slots: Rows, n: int) -> NDArray[np.bool_]:
 
 
 def _settle(
-    unsure: Rows, nearest_of: Rows, clusters: Clusters, nearest: Nearest, search: Search
+    unsure: Rows, nearest_of: Rows, waits: NDArray[np.bool_], clusters: Clusters, nearest: Nearest
 ) -> Rows:
-    """Write the nearest neighbour of all ``unsure`` into ``nearest_of (m,)``; returns the living.
-
-    Who cannot tell is searched again; who still cannot has more equal neighbours than a list holds.
-    """
+    """Write the nearest neighbour of all ``unsure`` into ``nearest_of (m,)``, -1 for those who
+    cannot tell; they are in ``waits (m,)`` from here on. Who has none is finished when the linkage
+    is reducible. Returns those who cannot tell."""
     unsure = np.flatnonzero(clusters.alive & _mask(unsure, len(clusters)))
-    nearest_of[unsure], certain = nearest.settle(unsure, clusters)
-    if certain.all():
-        return unsure
-    changed = _mask(search.find(unsure[~certain]), len(clusters))
-    changed[unsure] = True
-    unsure = np.flatnonzero(changed)
-    nearest_of[unsure], certain = nearest.settle(unsure, clusters)
-    again = unsure[~certain]
+    found, certain = nearest.settle(unsure, clusters)
+    nearest_of[unsure] = np.where(certain, found, -1)
+    waits[unsure] = ~certain
+    if clusters.linkage.reducible:
+        clusters.retire(unsure[certain & (found < 0)])
+    return unsure[~certain]
+
+
+def _search(
+    nearest_of: Rows,
+    waits: NDArray[np.bool_],
+    clusters: Clusters,
+    nearest: Nearest,
+    search: Search,
+) -> None:
+    """Search all who wait; who still cannot tell has more equal neighbours than a list holds."""
+    rows = np.flatnonzero(waits & clusters.alive)
+    changed = np.concatenate([search.find(rows), rows])
+    again = _settle(changed, nearest_of, waits, clusters, nearest)
     nearest_of[again] = search.nearest_of(again)
-    return unsure
+    waits[:] = False
+    if clusters.linkage.reducible:
+        clusters.retire(again[nearest_of[again] < 0])
 
 
 def _reciprocal(clusters: Clusters, nearest_of: Rows, threshold: float) -> Merges:

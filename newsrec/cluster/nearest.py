@@ -6,13 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.cluster.clusters import Clusters, Floats, Rows
+from newsrec.cluster.hands import Hands, dots
 
 #: Largest error of a product of two float32 vectors of length at most 1, with room to spare:
 #: sums in lanes of 8 over 2,048 dimensions stay below it, measured errors are under 1e-6.
 EPSILON = 1e-5
 
 #: Neighbours remembered of each cluster.
-REMEMBERED = 16
+REMEMBERED = 24
+
+#: Lists that are brought up to date at a time.
+_OWNERS = 65_536
 
 NONE = np.float32(-np.inf)
 NO_ROWS: Rows = np.zeros(0, np.int64)
@@ -28,8 +32,8 @@ class Nearest:
     `EPSILON`: they propose, `Clusters.similarity` decides.
     """
 
-    def __init__(self, n: int, floor: float, k: int = REMEMBERED) -> None:
-        self.k, self.floor = k, np.float32(floor)
+    def __init__(self, n: int, floor: float, k: int, hands: Hands) -> None:
+        self.k, self.floor, self._hands = k, np.float32(floor), hands
         self.target = np.zeros((n, k), np.int32)
         self.sim = np.full((n, k), NONE, np.float32)
         self.bound = np.full(n, self.floor, np.float32)
@@ -68,15 +72,19 @@ class Nearest:
 
     def enter(self, owner: Rows, target: Rows, clusters: Clusters) -> None:
         """Put each ``target (c,)`` on its owner's list, once, as similar as it is by now."""
-        points = clusters.points
-        key = np.unique(owner[owner != target] * len(points) + target[owner != target])
-        owner, target = np.divmod(key, len(points))
-        sim = np.empty(len(key), np.float32)
-        step = max(1, (1 << 21) // points.shape[1])
-        for a in range(0, len(key), step):
-            x, y = points[owner[a : a + step]], points[target[a : a + step]]
-            sim[a : a + step] = np.einsum("ij,ij->i", x, y)
+        m = len(clusters)
+        low, high = np.minimum(owner, target), np.maximum(owner, target)
+        # Pairs side by side with their mirror images: a pair's similarity is computed once.
+        key = np.sort(((low * m + high) * 2 + (owner > target))[low < high])
+        key = key[first_of(key)]
+        fresh = first_of(key >> 1)
+        pair, low_owns = key[fresh] >> 1, key & 1 == 0
+        low, high = np.divmod(pair, m)
+        which = np.cumsum(fresh) - 1
+        sim = dots(clusters.points, low, high, self._hands)[which]
+        low, high = low[which], high[which]
         near = sim > self.floor
+        owner, target = np.where(low_owns, low, high), np.where(low_owns, high, low)
         self.add(owner[near], target[near], sim[near])
 
     def compact(self, kept: Rows) -> None:
@@ -90,24 +98,38 @@ class Nearest:
     def add(self, owner: Rows, target: Rows, sim: Floats) -> None:
         """New neighbours, ``(c,)`` each; the best ``k`` of each owner stay, of old and new."""
         order = np.argsort(owner, kind="stable")
-        owner, target, sim = owner[order], target[order], sim[order]
-        starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1])[: len(owner)])
-        lengths = np.diff(np.append(starts, len(owner)))
-        # One of each owner at a time: it takes the place of the least that the owner knows.
-        while len(starts):
-            self._insert(owner[starts], target[starts], sim[starts])
-            starts, lengths = starts + 1, lengths - 1
-            starts, lengths = starts[lengths > 0], lengths[lengths > 0]
+        owner, target, sim = owner[order], target[order].astype(np.int32), sim[order]
+        first = np.flatnonzero(first_of(owner))
+        lengths = np.diff(np.append(first, len(owner)))
+        owners = owner[first]
+        # As many of each owner at a time as fit on a list.
+        while len(owners):
+            some = np.minimum(lengths, self.k)
+            for a in range(0, len(owners), _OWNERS):
+                few = slice(a, a + _OWNERS)
+                row = np.repeat(np.arange(len(owners[few])), some[few])
+                place = np.arange(len(row)) - np.repeat(np.cumsum(some[few]) - some[few], some[few])
+                at = first[few][row] + place
+                self._insert(owners[few], row, place, target[at], sim[at])
+            first, lengths = first + some, lengths - some
+            left = lengths > 0
+            first, lengths, owners = first[left], lengths[left], owners[left]
 
-    def _insert(self, owner: Rows, target: Rows, sim: Floats) -> None:
-        """One neighbour for each of ``owner``, who are all different."""
-        place = self.sim[owner].argmin(1)
-        least = self.sim[owner, place]
-        better = sim > least
-        self.bound[owner] = np.maximum(self.bound[owner], np.minimum(sim, least))
-        owner, place = owner[better], place[better]
-        self.sim[owner, place] = sim[better]
-        self.target[owner, place] = target[better]
+    def _insert(
+        self, owners: Rows, row: Rows, place: Rows, target: NDArray[np.int32], sim: Floats
+    ) -> None:
+        """Neighbours of ``owners (o,)``, who are all different: the ``place``-th of the
+        ``row``-th, with at most ``k`` places."""
+        k, width = self.k, int(place.max()) + 1
+        sims = np.full((len(owners), k + width), NONE, np.float32)
+        targets = np.zeros((len(owners), k + width), np.int32)
+        sims[:, :k], targets[:, :k] = self.sim[owners], self.target[owners]
+        sims[row, k + place], targets[row, k + place] = sim, target
+        order = np.argpartition(sims, width, axis=1)
+        dropped = np.take_along_axis(sims, order[:, :width], 1).max(1)
+        self.bound[owners] = np.maximum(self.bound[owners], dropped)
+        self.sim[owners] = np.take_along_axis(sims, order[:, width:], 1)
+        self.target[owners] = np.take_along_axis(targets, order[:, width:], 1)
 
     def settle(self, rows: Rows, clusters: Clusters) -> tuple[Rows, NDArray[np.bool_]]:
         """The nearest neighbour of each of ``rows (r,)``: ``(nearest (r,), certain (r,) bool)``.
@@ -141,3 +163,10 @@ def choose(row: Rows, rows: Rows, target: Rows, clusters: Clusters) -> Rows:
         _, first = np.unique(row[order], return_index=True)
         nearest[row[order][first]] = target[order][first]
     return nearest
+
+
+def first_of(values: Rows) -> NDArray[np.bool_]:
+    """Where ``values (c,)``, sorted, are not those before them."""
+    first = np.ones(len(values), np.bool_)
+    first[1:] = values[1:] != values[:-1]
+    return first

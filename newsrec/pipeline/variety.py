@@ -10,14 +10,10 @@ from typing import Any
 from newsrec.errors import ConfigError
 from newsrec.protocols import Reranker
 
-#: The re-ranker that ``--diversity`` means unless another is named.
-DEFAULT = "mmr"
-
-
 @dataclass(frozen=True, slots=True)
 class Variety:
-    """``rerank``: a re-ranker with options, ``xquad:aspect=topic`` (None: `DEFAULT`, if
-    ``diversity`` is given); ``diversity`` from 0 to 1 (None: what was tuned for it); ``at_most``:
+    """``rerank``: a re-ranker with options, ``xquad:aspect=topic`` (None: `DEFAULT_RERANKER`,
+    if ``diversity`` is given); ``diversity`` from 0 to 1 (None: what was tuned for it); ``at_most``:
     articles of one story, topic or theme; ``clusters``: file of the clusters (None: those that
     belong to corpus and encoder).
 
@@ -55,7 +51,11 @@ class Variety:
     @property
     def label(self) -> str | None:
         """The re-ranker and its options; None when there are only limits."""
-        return self.rerank or (None if self.diversity is None else DEFAULT)
+        if self.rerank is None and self.diversity is not None:
+            from newsrec.rerank.table import DEFAULT_RERANKER
+
+            return DEFAULT_RERANKER
+        return self.rerank
 
     def reranker(self, k: int, languages: tuple[str, ...], tuned: float | None = None) -> Reranker:
         """For lists of ``k`` in ``languages``, the reader's, best first; ``tuned``: the diversity

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 
-from newsrec.cluster import blocks, graph, linkage, merge_nearest, plant
+from newsrec.cluster import blocks, cells, linkage, merge_nearest, pairs, plant
 from newsrec.errors import ConfigError
 from newsrec.types.clusters import dense
 from newsrec.types.embeddings import unit_rows
@@ -44,8 +44,8 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists, blocks and batches so small that a handful of articles fills them."""
     monkeypatch.setattr(linkage, "REMEMBERED", 2)
     monkeypatch.setattr(linkage, "_COMPACT", 0.9)
-    monkeypatch.setattr(blocks, "_ROWS", 5)
-    monkeypatch.setattr(blocks, "_COLUMNS", 7)
+    monkeypatch.setattr(pairs, "ROWS", 5)
+    monkeypatch.setattr(pairs, "COLUMNS", 7)
     monkeypatch.setattr(blocks, "_BUNDLE", 6)
     monkeypatch.setattr(plant, "_BATCH", 20)
 
@@ -189,8 +189,9 @@ def test_an_unknown_linkage_is_named() -> None:
 def test_the_index_finds_nearly_the_same(
     seed: int, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph, "_EXACT_BELOW", 200)
-    monkeypatch.setattr(graph, "_CHUNK", 500)
+    monkeypatch.setattr(cells, "_EXACT_BELOW", 200)
+    monkeypatch.setattr(cells, "_CELL", 50)
+    monkeypatch.setattr(cells, "_NEAR", 10)
     vectors, _ = news_like(1500, 64, np.random.default_rng(seed))
     threshold = 0.55 if name == "average" else 0.75
     exact = merge_nearest(vectors, threshold, name)
