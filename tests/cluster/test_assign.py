@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from newsrec.cluster import Assigner, Level, cluster_levels, compare, extend, follow
 from newsrec.errors import DataError
 from newsrec.types import ClusterTree
-from tests.cluster.made import news_like
+from tests.cluster.made import days_of, news_like
 
 LEVELS = (Level(2, 0.0), Level(4, 0.8))
 DAY = np.timedelta64(1, "D")
@@ -116,11 +116,30 @@ def test_many_new_stories_fit() -> None:
 
 
 def test_thirty_days_of_news_end_nearly_as_a_new_clustering_would() -> None:
-    vectors, _ = news_like(900, 256, np.random.default_rng(7))
+    rng = np.random.default_rng(7)
+    vectors, truth = news_like(1500, 256, rng)
+    day = days_of(truth[-1], 45, rng)
+    vectors, day = vectors[np.argsort(day, kind="stable")], np.sort(day)
     levels = (Level(64, 0.4), Level(128, 0.5), Level(256, 0.55))
-    tree = cluster_levels(vectors[:300], levels).tree
-    for day in range(1, 31):
-        tree = extend(tree, vectors[: 300 + 20 * day])
+    tree = cluster_levels(vectors[day < 15], levels).tree
+    ids, free = [np.arange(k) for k in tree.n_clusters], list(tree.n_clusters)
+    for today in range(15, 45):
+        grown = extend(tree, vectors[day <= today])
+        for level in range(3):
+            old = tree.labels[level]
+            changes = follow(old, ids[level], grown.labels[level], free[level])
+            assert not changes.splits
+            assert not changes.deaths
+            taken_in = {part: whole for whole, parts in changes.merges for part in parts}
+            went_on = set(ids[level].tolist()) - set(taken_in)
+            assert set(changes.ids.tolist()) == went_on | set(changes.births)
+            assert all(free[level] <= born < changes.next_id for born in changes.births)
+            # An article keeps the id of its cluster, unless a merge that was told took it in.
+            was, now = ids[level][old], changes.ids[grown.labels[level][: len(old)]]
+            moved = was != now
+            assert [taken_in[one] for one in was[moved].tolist()] == now[moved].tolist()
+            ids[level], free[level] = changes.ids, changes.next_id
+        tree = grown
     whole = cluster_levels(vectors, levels).tree
     for level in range(3):
         assert compare(tree.labels[level], whole.labels[level]).f1 >= 0.95
