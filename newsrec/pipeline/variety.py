@@ -10,12 +10,13 @@ from typing import Any
 from newsrec.errors import ConfigError
 from newsrec.protocols import Reranker
 
+
 @dataclass(frozen=True, slots=True)
 class Variety:
     """``rerank``: a re-ranker with options, ``xquad:aspect=topic`` (None: `DEFAULT_RERANKER`,
-    if ``diversity`` is given); ``diversity`` from 0 to 1 (None: what was tuned for it); ``at_most``:
-    articles of one story, topic or theme; ``clusters``: file of the clusters (None: those that
-    belong to corpus and encoder).
+    if ``diversity`` is given); ``diversity`` from 0 to 1 (None: what was tuned for it);
+    ``at_most``: articles of one story, topic or theme; ``clusters``: file of the clusters (None:
+    those that belong to corpus and encoder).
 
     `ConfigError` names what is wrong by its option on the command line.
     """
