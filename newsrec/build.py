@@ -27,8 +27,11 @@ _OF_SCENE = ("view", "newest", "history_language", "shelf_language", "threads")
 
 def check(config: RankerConfig) -> Recipe:
     """The ranker's row of the table; `ConfigError` for a name or an option that is not in it, and
-    for a value that the option does not take: the ranker is made once, from nothing."""
+    for a value that the option does not take: the ranker is made once, from nothing (one that
+    belongs to a split is not)."""
     recipe = _recipe(config)
+    if "listed" in recipe.needs:
+        return recipe
     nothing = Strings.pack([])
     texts = Texts("eng", nothing, nothing, nothing.data.lengths > 0)
     _made(config, Given(clicks=ClickLog.of(), texts=texts), {})

@@ -46,15 +46,20 @@ class RankerConfig(_Strict):
 
     ``cold``: what readers without readable history get from rankers that read text: the newest and
     most clicked, spread over categories (``cold-start``), or the ranker's own tie (``none``).
+    ``called``: its name in tables; None stands for name and options.
     """
 
     name: str
     options: dict[str, Scalar | list[int]] = {}
     cold: Literal["cold-start", "none"] = "cold-start"
+    called: str | None = None
 
     @property
     def label(self) -> str:
-        """Name and options as the command line takes them: ``fusion:centre=none``."""
+        """Name and options as the command line takes them (``fusion:centre=none``), or what it is
+        called."""
+        if self.called is not None:
+            return self.called
         changed = {**self.options, **({"cold": "none"} if self.cold == "none" else {})}
         return _label(self.name, changed)
 
@@ -237,8 +242,9 @@ def _ranker(value: Any, where: str) -> Any:
     if not isinstance(value, str):
         return _spelled_out(value, where)
     found = _with_options(value, where, "ranker")
-    if "cold" in found["options"]:
-        found["cold"] = found["options"].pop("cold")
+    for key in ("cold", "called"):
+        if key in found["options"]:
+            found[key] = found["options"].pop(key)
     return found
 
 
@@ -261,7 +267,7 @@ def _with_options(value: str, where: str, kind: str) -> dict[str, Any]:
             raise ConfigError(f"{where}: {kind} option {option!r}, expected key=value")
         # A shell word has no blanks: {story:1} is what YAML writes {story: 1}.
         text = re.sub(r":(?! )", ": ", text) if text.startswith("{") else text
-        found["options"][key] = _scalar(text, where)
+        found["options"][key] = scalar(text, where)
     return found
 
 
@@ -276,7 +282,7 @@ def _encoder(value: Any, where: str) -> Any:
     name, options = value, {}
     while not _is_folder(name) and (last := re.fullmatch(r"(.+):([a-z_]+)=([^/\\]*)", name)):
         name = last[1]
-        options[last[2]] = _scalar(last[3], where)
+        options[last[2]] = scalar(last[3], where)
     return {"name": name, "options": dict(reversed(options.items()))}
 
 
@@ -286,7 +292,8 @@ def _is_folder(name: str) -> bool:
     )
 
 
-def _scalar(text: str, where: str) -> Any:
+def scalar(text: str, where: str) -> Any:
+    """One value as YAML reads it; `ConfigError` begins with ``where``."""
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError:

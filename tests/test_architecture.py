@@ -17,7 +17,7 @@ LAYER = {
     **dict.fromkeys(("errors", "types", "protocols", "languages", "files", "late", "processes"), 0),
     **dict.fromkeys(STAGES, 1),
     **dict.fromkeys(("config", "build", "track"), 2),
-    **dict.fromkeys(("pipeline", "mini"), 3),
+    **dict.fromkeys(("pipeline", "mini", "recbole"), 3),
     **dict.fromkeys(("serve", "cli", "__main__"), 4),
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -28,8 +28,10 @@ HOME = {
     "faiss": ("rank/",),
     "torch": (
         "encode/sentence.py", "encode/precision.py", "adapt/", "cluster/summarise/local.py",
+        "recbole/worker.py",
     ),
     "peft": ("adapt/lora.py", "cluster/summarise/local.py"),
+    "recbole": ("recbole/worker.py",),
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from io import TextIOWrapper
 
 import typer
 
-from newsrec.cli import cluster, encode, evaluate, prepare, recommend, tune_diversity
+from newsrec.cli import cluster, encode, evaluate, prepare, recbole, recommend, tune_diversity
 from newsrec.errors import NewsrecError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.add_typer(cluster.app, name="cluster")
 app.command("recommend")(recommend.recommend)
 app.command("evaluate")(evaluate.evaluate)
 app.command("tune-diversity")(tune_diversity.tune_diversity)
+app.add_typer(recbole.app, name="recbole")
 
 
 def _version(wanted: bool) -> None:

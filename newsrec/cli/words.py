@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from newsrec.config import scalar
 from newsrec.errors import ConfigError
 
 _LISTS = ("encoders", "rankers", "rerankers", "langs", "metrics", "seeds")
@@ -16,7 +17,8 @@ def plain(given: Mapping[str, object]) -> dict[str, object]:
     for key, value in given.items():
         if value is None:
             continue
-        found[key] = _named(key, str(value)) if key in _LISTS else value
+        words = key in _LISTS and not isinstance(value, list)
+        found[key] = _named(key, str(value)) if words else value
     if "corpus" in found:
         found["corpus"] = str(found["corpus"])
     if "protocol" in found:
@@ -30,6 +32,17 @@ def listed(words: str) -> list[str]:
     """Split at commas outside of brackets and braces: ``fusion,tfidf:sizes=[2,3]`` is two."""
     parts = re.split(r",(?![^\[{]*[\]}])", words)
     return [part.strip() for part in parts if part.strip()]
+
+
+def options_of(words: str, option: str) -> dict[str, object]:
+    """``a=1,b=[2, 3],c=x`` as values; ``option`` is named in errors."""
+    found: dict[str, object] = {}
+    for word in listed(words):
+        key, equals, text = word.partition("=")
+        if not equals or not key.isidentifier():
+            raise ConfigError(f"{option}: {word!r}, expected KEY=VALUE")
+        found[key] = scalar(text, option)
+    return found
 
 
 def _named(key: str, words: str) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec import build
-from newsrec.config import EncoderConfig, ExperimentConfig
+from newsrec.config import EncoderConfig, ExperimentConfig, RankerConfig
 from newsrec.corpus import Corpus
 from newsrec.errors import DataError, unknown_name
 from newsrec.evaluate.metrics import POOLED, TIE_RULE
@@ -31,8 +31,8 @@ from newsrec.pipeline.traits import load_traits
 from newsrec.protocols import Encoder
 from newsrec.rank.centre import sides
 from newsrec.rank.clicks import ClickLog, first_shown
-from newsrec.rank.table import RANKERS, Given
-from newsrec.types import Embeddings, Features, Provenance
+from newsrec.rank.table import RANKERS, Given, Recipe
+from newsrec.types import Embeddings, Features, Impressions, Provenance
 
 if TYPE_CHECKING:
     from newsrec.encode import EmbeddingStore
@@ -111,6 +111,8 @@ class Bench:
         if not corpus.splits:
             raise DataError(f"corpus {corpus.name!r} has news and no clicks: nothing to evaluate")
         corpus.impressions(self.config.split)
+        for system in self.systems:
+            self._check_files(system.ranker)
         # An unknown language of a shelf costs that shelf only, when it is opened.
         if self.languages and spoken is not None and spoken != OWN:
             code = canonical(spoken, "--history-lang")
@@ -186,6 +188,7 @@ class Bench:
             first_seen=first_seen,
             texts=scene.shelf.texts(self.corpus) if "texts" in recipe.needs else None,
             history_texts=scene.history.texts(self.corpus) if "texts" in recipe.needs else None,
+            listed=self._listed(recipe),
         )
         options = {
             "view": self.config.view,
@@ -225,6 +228,16 @@ class Bench:
             config = next(x for x in self.config.encoders if x.label == label)
             self.encoders[label] = build.encoder(config, self.config.trust_remote_code)
         return self.encoders[label]
+
+    def _listed(self, recipe: Recipe) -> Impressions | None:
+        """The split, for rankers that need it as a whole."""
+        return self.corpus.impressions(self.config.split) if "listed" in recipe.needs else None
+
+    def _check_files(self, ranker: RankerConfig) -> None:
+        """A ranker that reads a file of the split reads it once, for every seed."""
+        listed = self._listed(RANKERS[ranker.name])
+        for seed in self.config.seeds if listed is not None else ():
+            build.ranker(ranker, Given(seed=seed, listed=listed), {})
 
     def _getter(self, config: EncoderConfig) -> Callable[[str], Embeddings]:
         from newsrec.encode import EmbeddingStore

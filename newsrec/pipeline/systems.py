@@ -13,6 +13,7 @@ from newsrec.config import (
     RankerConfig,
     RerankerConfig,
 )
+from newsrec.errors import ConfigError
 from newsrec.evaluate.contrasts import NO_ENCODER
 from newsrec.protocols import Reranker
 
@@ -50,8 +51,8 @@ class System:
 
 def systems(config: ExperimentConfig) -> Iterator[System]:
     """Each once; one that uses no vectors has no encoder. `ConfigError` for a name, an option or a
-    value that rankers and re-rankers do not take."""
-    seen = set()
+    value that rankers and re-rankers do not take, and for two rankers of one name."""
+    seen: dict[tuple[str, ...], RankerConfig] = {}
     rerankings = [x.with_diversity(config.diversity) for x in config.rerankers]
     for encoder in config.encoders:
         for ranker in config.rankers:
@@ -60,5 +61,9 @@ def systems(config: ExperimentConfig) -> Iterator[System]:
                 system = System(encoder if vectors else None, ranker, reranking)
                 key = tuple(system.labels.values())
                 if key not in seen:
-                    seen.add(key)
+                    seen[key] = ranker
                     yield system
+                elif seen[key] != ranker:
+                    raise ConfigError(
+                        f"two rankers are called {ranker.label!r}; call one otherwise"
+                    )

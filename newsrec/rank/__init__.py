@@ -18,6 +18,7 @@ _PUBLIC = {
     "Recency": "newsrec.rank.baselines",
     "Shelf": "newsrec.rank.search",
     "Side": "newsrec.rank.sides",
+    "StoredScores": "newsrec.rank.stored",
     "TfIdf": "newsrec.rank.tfidf",
     "WithFallback": "newsrec.rank.cold",
     "exposure": "newsrec.rank.mixed",

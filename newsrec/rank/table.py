@@ -12,8 +12,9 @@ from newsrec.protocols import Ranker
 from newsrec.rank.baselines import CategoryProfile, Popularity, Random, Recency
 from newsrec.rank.clicks import ClickLog, Times
 from newsrec.rank.fusion import LateFusion
+from newsrec.rank.stored import StoredScores
 from newsrec.rank.tfidf import TfIdf
-from newsrec.types import Texts
+from newsrec.types import Impressions, Texts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +22,8 @@ class Given:
     """What rankers are made from; what is not needed may be missing.
 
     ``clicks``: the training split's; ``first_seen (n_news,)``: when articles were first shown;
-    ``texts``, ``history_texts``: the shelf's and the history's (None: the shelf's).
+    ``texts``, ``history_texts``: the shelf's and the history's (None: the shelf's); ``listed``: the
+    whole split as the corpus has it.
     """
 
     seed: int = 0
@@ -29,6 +31,7 @@ class Given:
     first_seen: Times | None = None
     texts: Texts | None = None
     history_texts: Texts | None = None
+    listed: Impressions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,9 @@ RANKERS: dict[str, Recipe] = {
     ),
     "recency": Recipe("newest first", Recency, ("first_seen",)),
     "random": Recipe("uniform at random, seeded", Random, ("seed",)),
+    "scores": Recipe(
+        "scores from a file, made elsewhere", StoredScores.open, ("seed", "listed"), ("listed",)
+    ),
 }
 
 

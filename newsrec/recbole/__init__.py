@@ -1,0 +1,1 @@
+"""RecBole's models on newsrec's impressions: trained in an environment of their own."""
