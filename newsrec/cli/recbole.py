@@ -48,6 +48,9 @@ def run(
         str, typer.Option("--set", help="RecBole's options: learning_rate=0.01,embedding_size=32.")
     ] = "",
     train_on: Annotated[str, typer.Option(help="Splits before the one measured.")] = "train",
+    measured_readers: Annotated[
+        bool, typer.Option("--measured-readers", help="Also on what they read before that split.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Train what is stored again.")] = False,
     split: Annotated[str, typer.Option(help="Split that is measured.")] = "test",
     ranker: Annotated[str, typer.Option(help="In the same table and tests.")] = "fusion,random",
@@ -65,7 +68,7 @@ def run(
 ) -> None:
     """Train RecBole's models in RecBole's environment; measure them on newsrec's impressions."""
     from newsrec.cli.evaluation import Wanted
-    from newsrec.cli.recbole_runs import train
+    from newsrec.cli.recbole_runs import Learnt, train
 
     given = {
         "corpus": corpus, "encoders": encoder, "rankers": ranker, "langs": langs,
@@ -73,4 +76,5 @@ def run(
         "protocol": protocol, "metrics": metrics, "seeds": seeds,
     }  # fmt: skip
     wanted = Wanted(given, None, json, out, None, tracking_uri, no_track)
-    train(wanted, model, python, epochs, set_, train_on, force)
+    learnt = Learnt(model, epochs, set_, train_on, measured_readers)
+    train(wanted, learnt, python, force)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -18,10 +17,31 @@ from newsrec.pipeline.bench import Bench
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.report_files import check_outputs
 from newsrec.pipeline.scene import labelled
-from newsrec.recbole.environment import find_python, versions
+from newsrec.recbole.environment import find_python
 from newsrec.recbole.export import checked_languages, export, refuse_foreign, vectors_of
 from newsrec.recbole.models import check_models, check_options
-from newsrec.recbole.run import Training, trained
+from newsrec.recbole.run import Training, as_rankers
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """The options of the command line that say what is trained."""
+
+    model: str
+    epochs: int
+    options: str
+    train_on: str
+    measured_readers: bool
+
+    def jobs(self, config: ExperimentConfig) -> list[Training]:
+        """One per model; `ConfigError` for a model or an option that there is not."""
+        models = check_models(listed(self.model))
+        options, train = check_options(options_of(self.options, "--set")), listed(self.train_on)
+        return [
+            Training(model, options, self.epochs, tuple(train), config.split, config.protocol,
+                     self.measured_readers)
+            for model in models
+        ]  # fmt: skip
 
 
 def write(
@@ -40,35 +60,17 @@ def write(
     typer.echo(f"wrote {out}, with recbole.yaml for RecBole")
 
 
-def train(
-    wanted: Wanted, model: str, python: Path | None, epochs: int, given: str, train_on: str,
-    force: bool,
-) -> None:  # fmt: skip
+def train(wanted: Wanted, learnt: Learnt, python: Path | None, force: bool) -> None:
     """Train every model with every seed, then evaluate all of them beside the other rankers."""
-    models, options = check_models(listed(model)), check_options(options_of(given, "--set"))
     config = load_config(None, plain(wanted.given))
-    if wanted.out is not None or wanted.json is not None:
-        check_outputs(wanted.out, {"--json": wanted.json})
+    jobs = learnt.jobs(config)
+    check_outputs(wanted.out, {"--json": wanted.json})
     bench = Bench(config)
     bench.check()
     labelled(bench.corpus, config.split)
-    splits = tuple(listed(train_on))
-    jobs = [Training(x, options, epochs, splits, config.split, config.protocol) for x in models]
-    found = _scored(bench, config, jobs, find_python(python), force)
+    with ended_by_signal():
+        found = as_rankers(
+            bench.corpus, jobs, config.seeds, find_python(python), force=force, say=typer.echo
+        )
     rankers = [*listed(str(wanted.given["rankers"])), *found]
     evaluate(replace(wanted, given={**wanted.given, "rankers": rankers}))
-
-
-def _scored(
-    bench: Bench, config: ExperimentConfig, jobs: list[Training], python: Path, force: bool
-) -> list[dict[str, Any]]:
-    """The trained models as rankers of a config."""
-    of, found = versions(python), []
-    with ended_by_signal():
-        for job in jobs:
-            for seed in config.seeds:
-                done = trained(bench.corpus, job, seed, python, of, force=force)
-                typer.echo(done.line())
-            options = {"file": done.pattern}
-            found.append({"name": "scores", "options": options, "called": job.model})
-    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,9 +64,23 @@ def events(impressions: Impressions, *, histories: bool) -> Events:
     return Events(user[first], item[first], time[first])
 
 
-def training_events(corpus: Corpus, train: tuple[str, ...], split: str) -> Events:
-    """What may be trained on to be measured on ``split``: the splits ``train`` and what was read
-    before them.
+def read_before(impressions: Impressions) -> Events:
+    """What each reader had read before its first impression, so that none of the clicks in
+    ``impressions`` is among it; readers with an impression of unknown time are left out."""
+    unknown = np.isin(impressions.user, impressions.user[np.isnat(impressions.time)])
+    order = np.argsort(impressions.time, kind="stable")
+    order = order[~unknown[order]]
+    first = order[_first_of_each(impressions.user[order], np.zeros(len(order), np.int64))]
+    found = impressions.take(np.sort(first))
+    no_clicks = np.zeros(len(found.candidates.values), np.bool_)
+    return events(replace(found, clicked=no_clicks), histories=True)
+
+
+def training_events(
+    corpus: Corpus, train: tuple[str, ...], split: str, *, measured_readers: bool = False
+) -> Events:
+    """What may be trained on to be measured on ``split``: the splits ``train``, what was read
+    before them and, for ``measured_readers``, what the readers of ``split`` had read before it.
 
     `ConfigError` when ``split`` itself is among them, `DataError` when a training click is not
     earlier than the first impression of ``split``, or when there is no click at all.
@@ -82,7 +96,10 @@ def training_events(corpus: Corpus, train: tuple[str, ...], split: str) -> Event
                 f"--train-on: split {name!r} goes on until {_shown(last.max())}, but "
                 f"{split!r} begins {_shown(first.min())}: training would see the future"
             )
-    found = joined([events(part, histories=True) for part in parts])
+    known = [events(part, histories=True) for part in parts]
+    if measured_readers:
+        known.append(read_before(corpus.impressions(split)))
+    found = joined(known)
     if not len(found):
         raise DataError(f"corpus {corpus.name!r}: no click in {', '.join(train) or 'no split'}")
     return found

@@ -10,7 +10,7 @@ import hashlib
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from newsrec.files import atomic_folder, data_root, write_json
 from newsrec.rank.stored import describe
 from newsrec.recbole import worker
 from newsrec.recbole.atomic import tokens
+from newsrec.recbole.environment import versions
 from newsrec.recbole.events import Events, training_events
 from newsrec.recbole.export import write_events
 
@@ -35,7 +36,8 @@ EPOCHS = 10
 @dataclass(frozen=True, slots=True)
 class Training:
     """What decides the scores, beside corpus and seed: model and its ``options``, ``epochs``, the
-    splits ``train`` to learn from, the ``split`` to score, and whose rules for histories hold
+    splits ``train`` to learn from (with ``measured_readers`` also what the readers of the measured
+    split had read before it), the ``split`` to score, and whose rules for histories hold
     (``protocol``: newsreclib's readers have their oldest 50 clicks)."""
 
     model: str
@@ -44,6 +46,7 @@ class Training:
     train: tuple[str, ...] = ("train",)
     split: str = "test"
     protocol: str = "newsrec"
+    measured_readers: bool = False
 
     def __post_init__(self) -> None:
         if self.epochs < 1:
@@ -74,46 +77,69 @@ class Trained:
         )
 
 
+def as_rankers(
+    corpus: Corpus,
+    jobs: Sequence[Training],
+    seeds: Sequence[int],
+    python: Path,
+    *,
+    force: bool = False,
+    say: Callable[[str], object] = lambda line: None,
+) -> list[dict[str, Any]]:
+    """Every job trained with every seed, as rankers of a config; ``say`` hears a line of each."""
+    of, found = versions(python), []
+    for job in jobs:
+        for seed in seeds:
+            done = trained(corpus, job, seed, python, of, force=force)
+            say(done.line())
+        options = {"file": done.pattern}
+        found.append({"name": "scores", "options": options, "called": job.model})
+    return found
+
+
 def trained(
     corpus: Corpus,
     wanted: Training,
     seed: int,
     python: Path,
-    versions: Mapping[str, str],
+    of: Mapping[str, str],
     *,
     force: bool = False,
 ) -> Trained:
-    """Train and score, or find what was trained before (``force``: not).
+    """Train and score, or find what was trained before (``force``: not); ``of``: the `versions`
+    of ``python``.
 
     Raises `DataError` with the path of the log when the training fails; scores that were there
     before stay.
     """
     place = data_root() / "recbole" / f"{corpus.name}-{corpus.fingerprint}"
-    name = f"{wanted.model}-{_key(wanted, versions)}"
+    name = f"{wanted.model}-{_key(wanted, of)}"
     folder, pattern = place / f"{name}-{seed}", str(place / f"{name}-{{seed}}" / "scores.npy")
     aligned = describe(corpus.impressions(wanted.split))
     told = None if force else _told(folder, aligned)
     if told is not None:
         return Trained(pattern, told, True)
-    found = training_events(corpus, wanted.train, wanted.split)
+    found = training_events(
+        corpus, wanted.train, wanted.split, measured_readers=wanted.measured_readers
+    )
     log = place / f"{name}-{seed}.log"
     with atomic_folder(folder) as made:
         work = made / "work"
-        _write_job(work, corpus, wanted, seed, found)
+        write_job(work, corpus, wanted, seed, found)
         _run(python, work, log, f"RecBole {wanted.model}, seed {seed}")
         scores = _scores(work / "scores.npy", aligned["candidates"], log)
         result = json.loads((work / "result.json").read_text("utf-8"))
         shutil.rmtree(work)
         np.save(made / "scores.npy", scores, allow_pickle=False)
         told = {**aligned, **asdict(wanted), "seed": seed, "corpus": corpus.fingerprint,
-                "versions": dict(versions), **result}  # fmt: skip
+                "versions": dict(of), **result}  # fmt: skip
         write_json(made / "scores.json", told)
     return Trained(pattern, told, False)
 
 
-def _key(wanted: Training, versions: Mapping[str, str]) -> str:
+def _key(wanted: Training, of: Mapping[str, str]) -> str:
     """12 hex digits over everything that changes scores, but for corpus and seed."""
-    text = json.dumps([asdict(wanted), dict(versions), _digest()], sort_keys=True)
+    text = json.dumps([asdict(wanted), dict(of), _digest()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -134,7 +160,7 @@ def _told(folder: Path, aligned: Mapping[str, Any]) -> dict[str, Any] | None:
     return told if fits and scores.shape == (aligned["candidates"],) else None
 
 
-def _write_job(
+def write_job(
     work: Path, corpus: Corpus, wanted: Training, seed: int, found: Events
 ) -> None:  # fmt: skip
     """The worker's folder: what to train, the clicks as an atomic file, what to score."""

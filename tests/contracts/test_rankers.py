@@ -18,6 +18,7 @@ from newsrec.rank import (
     Popularity,
     Random,
     Recency,
+    StoredScores,
     TfIdf,
     WithFallback,
 )
@@ -43,6 +44,11 @@ def tfidf(known: Known) -> TfIdf:
     return TfIdf.fit(topic_texts(known.news, np.random.default_rng(5)), bits=14)
 
 
+def stored(known: Known) -> StoredScores:
+    """What late fusion said, kept."""
+    return StoredScores(known.impressions, LateFusion().score(known.impressions, known.features))
+
+
 RAW = {"normalized": False}
 CROSS = {"languages": ("deu", "fin")}
 
@@ -62,6 +68,7 @@ ROWS: dict[str, Case] = {
     "category-profile": Case(lambda _: CategoryProfile()),
     "popularity": Case(lambda k: Popularity(ClickLog.of(popular_log(k))), "popular"),
     "recency": Case(lambda _: Recency(), "recent"),
+    "stored scores": Case(stored),
     "cold start": Case(cold, None),
     "random": Case(lambda _: Random(3), None),
 }

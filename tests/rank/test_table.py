@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,14 +15,17 @@ from tests.synthetic import known_answer, popular_log, topic_texts
 
 
 @pytest.mark.parametrize("name", RANKERS)
-def test_every_ranker_is_made_by_name_and_scores(name: str) -> None:
+def test_every_ranker_is_made_by_name_and_scores(name: str, tmp_path: Path) -> None:
     known = known_answer(np.random.default_rng(0))
+    np.save(tmp_path / "s.npy", np.ones(len(known.impressions.candidates.values), np.float32))
     given = Given(
         seed=4,
         clicks=ClickLog.of(popular_log(known)),
         texts=topic_texts(known.news, np.random.default_rng(1)),
+        listed=known.impressions,
     )
-    scores = make_ranker(name, given).score(known.impressions, known.features)
+    options = {"file": str(tmp_path / "s.npy")} if name == "scores" else {}
+    scores = make_ranker(name, given, **options).score(known.impressions, known.features)
     assert scores.shape == known.impressions.candidates.values.shape
 
 
@@ -41,6 +45,8 @@ def test_errors_come_from_the_table() -> None:
         make_ranker("popularity", Given())
     with pytest.raises(ConfigError, match="ranker 'tfidf' needs texts"):
         make_ranker("tfidf", Given())
+    with pytest.raises(ConfigError, match="ranker 'scores' needs listed"):
+        make_ranker("scores", Given(), file="s.npy")
 
 
 def test_the_stage_loads_nothing_heavy() -> None:
