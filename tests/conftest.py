@@ -19,6 +19,17 @@ def shared_data() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def recbole_python() -> Path:
+    """The interpreter of the environment that has RecBole. Its tests never skip: without it they
+    fail, or are left out by name (``-m "not recbole"``)."""
+    python = REPOSITORY / ".venv-recbole" / "bin" / "python"
+    python = Path(os.environ.get("NEWSREC_RECBOLE_PYTHON", python))
+    if not python.is_file():
+        pytest.fail(f"no {python}: make it with scripts/install_recbole (Python 3.11)")
+    return python
+
+
 @pytest.fixture(autouse=True)
 def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing a test does lands in the checkout's data folder."""

@@ -10,7 +10,7 @@ from newsrec.recbole.worker import FIXED
 
 #: Score by the reader's number: one who was not trained on is unknown.
 GENERAL = (
-    "ADMMSLIM", "AsymKNN", "BPR", "CDAE", "ConvNCF", "DGCF", "DMF", "DiffRec", "EASE", "ENMF",
+    "ADMMSLIM", "AsymKNN", "BPR", "CDAE", "DMF", "DiffRec", "EASE", "ENMF",
     "FISM", "GCMC", "ItemKNN", "LDiffRec", "LINE", "LightGCN", "MacridVAE", "MultiDAE", "MultiVAE",
     "NAIS", "NCEPLRec", "NCL", "NGCF", "NNCF", "NeuMF", "Pop", "RaCT", "Random", "RecVAE", "SGL",
     "SLIMElastic", "SimpleX", "SpectralCF",

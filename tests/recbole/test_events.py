@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from newsrec.errors import ConfigError, DataError
-from newsrec.recbole.events import Events, events, training_events
+from newsrec.recbole.events import Events, events, read_before, training_events
 from newsrec.types import Impressions
 from tests.recbole import made
 
@@ -86,6 +86,35 @@ def test_a_click_of_the_measured_split_is_in_no_training_pair(tmp_path: Path) ->
     clicks = set(pairs(events(made.test(), histories=False)))
     assert clicks
     assert not clicks & found
+
+
+def test_measured_readers_are_known_by_what_they_read_before_their_first_list(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        (1, [5, 6], [7, 8], [7]),
+        (made.COLD_USER, [10, 11], [0, 1], [1]),
+        (made.COLD_USER, [10, 11, 1, 3], [2, 4], [2]),
+    ]
+    test = made.impressions("c", 2, rows)
+    corpus = made.corpus(tmp_path / "c", train=made.train(), test=test)
+    known = training_events(corpus, ("train",), "test", measured_readers=True)
+    assert [item for user, item in pairs(known) if user == made.COLD_USER] == [10, 11]
+    assert not set(pairs(known)) & set(pairs(events(test, histories=False)))
+    assert test.clicked is not None
+    flipped = made.corpus(
+        tmp_path / "d", train=made.train(), test=replace(test, clicked=~test.clicked)
+    )
+    again = training_events(flipped, ("train",), "test", measured_readers=True)
+    assert pairs(again) == pairs(known)
+
+
+def test_readers_of_lists_of_unknown_time_are_left_out() -> None:
+    rows = [(0, [1], [2], [2]), (0, [1, 2], [3], [3]), (1, [4], [5], [5])]
+    split = made.impressions("c", 2, rows)
+    time = split.time.copy()
+    time[0] = np.datetime64("NaT", "s")
+    assert pairs(read_before(replace(split, time=time))) == [(1, 4)]
 
 
 def test_several_splits_follow_one_another(tmp_path: Path) -> None:
