@@ -77,6 +77,14 @@ def test_options_win_over_files_and_files_over_what_they_extend(tmp_path: Path) 
     assert (found.split, found.seeds, found.protocol) == ("dev", (3,), "newsreclib")
 
 
+def test_a_ranker_may_be_called_otherwise() -> None:
+    (found,) = parse_config({"rankers": ["scores:file=runs/a-{seed}.npy:called=mine"]}).rankers
+    assert (found.label, found.options) == ("mine", {"file": "runs/a-{seed}.npy"})
+    (plain,) = parse_config({"rankers": [{"name": "scores", "options": found.options}]}).rankers
+    assert plain.label == "scores:file=runs/a-{seed}.npy"
+    assert found != plain
+
+
 def test_ranker_options_parse_from_words() -> None:
     words = ["fusion:centre=none:history_limit=null:cold=none", "tfidf:sizes=[2, 3]"]
     fusion, tfidf = parse_config({"rankers": words}).rankers

@@ -83,7 +83,10 @@ def train(job: dict[str, Any]) -> tuple[Any, Any, Any, list[float]]:
     trainer = get_trainer(config["MODEL_TYPE"], config["model"])(config, model)
     trainer.fit(loader, None, saved=False, show_progress=False)
     model.eval()
-    return config, dataset, model, [float(x) for x in trainer.train_loss_dict.values()]
+    losses = [float(x) for x in trainer.train_loss_dict.values()]
+    if not np.isfinite(losses).all():
+        raise ValueError(f"the training loss is not finite: {losses[-1]}")
+    return config, dataset, model, losses
 
 
 def configure(job: dict[str, Any]) -> Any:

@@ -310,6 +310,20 @@ def test_lists_are_split_outside_of_brackets() -> None:
     assert listed("fusion, tfidf:sizes=[2,3],") == ["fusion", "tfidf:sizes=[2,3]"]
 
 
+def test_words_and_values_may_stand_side_by_side() -> None:
+    from newsrec.cli.words import options_of, plain
+
+    rankers = ["fusion", {"name": "random"}]
+    assert plain({"rankers": rankers, "langs": "eng,fin"}) == {
+        "rankers": rankers, "langs": ["eng", "fin"],
+    }  # fmt: skip
+    assert options_of("a=1,b=[2, 3],c=x,d=1e-3", "--set") == {
+        "a": 1, "b": [2, 3], "c": "x", "d": "1e-3",
+    }  # fmt: skip
+    with pytest.raises(ConfigError, match="--set: 'a', expected KEY=VALUE"):
+        options_of("a", "--set")
+
+
 def test_help_says_every_option() -> None:
     done = _process("--help")
     assert done.returncode == 0
