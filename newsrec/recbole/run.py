@@ -131,8 +131,8 @@ def trained(
         result = json.loads((work / "result.json").read_text("utf-8"))
         shutil.rmtree(work)
         np.save(made / "scores.npy", scores, allow_pickle=False)
-        told = {**aligned, **asdict(wanted), "seed": seed, "corpus": corpus.fingerprint,
-                "versions": dict(of), **result}  # fmt: skip
+        decided = {**asdict(wanted), "train": list(wanted.train), "seed": seed}
+        told = {**aligned, **decided, "corpus": corpus.fingerprint, "versions": dict(of), **result}
         write_json(made / "scores.json", told)
     return Trained(pattern, told, False)
 
