@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from newsrec.errors import DataError
@@ -28,6 +28,7 @@ def as_recbole_reads(text: str) -> list[str]:
     return list(frame["item_id:token"])
 
 
+@settings(deadline=None)
 @given(ANY)
 def test_a_token_stands_for_one_name(name: str) -> None:
     found = token(name)
@@ -37,6 +38,7 @@ def test_a_token_stands_for_one_name(name: str) -> None:
     assert not set(found) & set("\t\n\r \"'")
 
 
+@settings(deadline=None)
 @given(st.lists(ANY, min_size=1, max_size=20))
 def test_no_token_is_missing_or_changed_for_pandas(names: list[str]) -> None:
     found = [token(name) for name in names]
@@ -55,6 +57,7 @@ def test_names_that_mean_something_to_others_come_back(name: str) -> None:
     assert as_recbole_reads(f"item_id:token\tplace:float\n{found}\t0\n") == [found]
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1))
 def test_vectors_keep_every_bit(values: list[float]) -> None:
     row = np.array(values, np.float32)
