@@ -68,7 +68,7 @@ def known_answer(
     ]
     if languages[0] == languages[1]:
         views[0] = views[1]
-    impressions = _impressions(rng, topic, news, n_impressions, answer, empty)
+    impressions = impressions_of(rng, topic, news, n_impressions, answer, empty)
     return Known(news, impressions, Features(news, views[0], views[1]))
 
 
@@ -132,14 +132,15 @@ def popular_log(known: Known) -> Impressions:
     )
 
 
-def _impressions(
+def impressions_of(
     rng: np.random.Generator,
     topic: NDArray[np.int64],
     news: NewsTable,
     n: int,
-    answer: str,
-    empty: float,
+    answer: str = "topic",
+    empty: float = 0.0,
 ) -> Impressions:
+    """``n`` impressions of ``news`` with ``topic (n_news,)``; the rest as in `known_answer`."""
     of_topic = [np.flatnonzero(topic == t) for t in range(int(topic.max()) + 1)]
     taste = rng.integers(0, len(of_topic), max(1, n * 3 // 4))
     reader = rng.integers(0, len(taste), n)

@@ -28,7 +28,9 @@ HOME = {
     "faiss": ("rank/",),
     "torch": (
         "encode/sentence.py", "encode/precision.py", "adapt/", "cluster/summarise/local.py",
-        "recbole/worker.py",
+        "recbole/worker.py", "rank/aspects.py", "rank/checkpoints.py", "rank/heads/",
+        "rank/layers.py", "rank/loop.py", "rank/losses.py", "rank/neural.py",
+        "rank/news_modules.py", "rank/peers.py", "rank/train.py",
     ),
     "peft": ("adapt/lora.py", "cluster/summarise/local.py"),
     "recbole": ("recbole/worker.py",),

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from newsrec.late import late
 
+# What needs torch.
+_TRAINED = {
+    "AspectEnsemble": "newsrec.rank.ensemble",
+    "HEADS": "newsrec.rank.heads.table",
+    "NeuralRanker": "newsrec.rank.neural",
+    "NewsHead": "newsrec.rank.heads.head",
+    "fit": "newsrec.rank.train",
+    "fit_aspect": "newsrec.rank.aspects",
+    "load_ranker": "newsrec.rank.model_folder",
+    "make_head": "newsrec.rank.heads.table",
+    "save_ranker": "newsrec.rank.model_folder",
+    "untrained": "newsrec.rank.train",
+}
 _PUBLIC = {
+    **_TRAINED,
     "RANKERS": "newsrec.rank.table",
     "CategoryProfile": "newsrec.rank.baselines",
     "ClickLog": "newsrec.rank.clicks",
     "ColdStart": "newsrec.rank.cold",
+    "EpochReport": "newsrec.rank.fit_options",
+    "FitOptions": "newsrec.rank.fit_options",
     "Funnel": "newsrec.rank.funnel",
     "Given": "newsrec.rank.table",
+    "Inputs": "newsrec.rank.inputs",
     "LateFusion": "newsrec.rank.fusion",
     "MixedList": "newsrec.rank.mixed",
     "Popularity": "newsrec.rank.baselines",

@@ -23,6 +23,7 @@ from newsrec.rank import (
     WithFallback,
 )
 from newsrec.types import Impressions, Ragged
+from tests.rank.heads.trained import SMALL, trained
 from tests.synthetic import Known, known_answer, popular_log, topic_texts
 
 
@@ -71,6 +72,9 @@ ROWS: dict[str, Case] = {
     "stored scores": Case(stored),
     "cold start": Case(cold, None),
     "random": Case(lambda _: Random(3), None),
+    **{f"head {name}": Case(lambda k, name=name: trained(name, k)) for name in SMALL},
+    "head caum across languages": Case(lambda k: trained("caum", k), corpus=CROSS),
+    "head mins across languages, raw": Case(lambda k: trained("mins", k), corpus=CROSS | RAW),
 }
 
 

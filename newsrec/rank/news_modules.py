@@ -1,0 +1,105 @@
+"""What heads make of an article: blocks that turn its inputs into one vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from newsrec.rank.articles import Articles
+from newsrec.rank.inputs import Ints
+from newsrec.rank.layers import AdditiveAttention, Categories, Entities
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """``m`` articles as a head's news module gets them.
+
+    ``views (m, n_views, dim)``, zeros where not ``present (m, n_views)``; ``category (m,)`` and
+    ``entities (m, n)``: rows of the head's tables. A module that encodes text anew replaces
+    ``views`` and nothing else.
+    """
+
+    views: Tensor
+    present: Tensor
+    category: Tensor
+    entities: Tensor
+
+    @classmethod
+    def of(cls, articles: Articles, which: Ints, device: str = "cpu", trim: bool = True) -> Items:
+        """Articles ``which (m,)``; ``trim``: no more entity places than these need."""
+        entities = articles.entities[which]
+        if trim:
+            entities = entities[:, : max(1, int((entities > 0).sum(1).max(initial=0)))]
+        return cls(
+            torch.from_numpy(articles.vectors(which)).to(device),
+            torch.from_numpy(articles.present[which]).to(device),
+            torch.from_numpy(articles.category[which]).to(device),
+            torch.from_numpy(entities).to(device),
+        )
+
+
+class AttendedViews(nn.Module):
+    """Views and category as equals, weighed by additive attention (NAML, MINS)."""
+
+    def __init__(self, width: int, n_categories: int, *, query: int, dropout: float) -> None:
+        super().__init__()
+        self.category = Categories(n_categories, width)
+        self.attention = AdditiveAttention(width, query)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, items: Items) -> Tensor:
+        """``(m, width)``."""
+        category = self.category(items.category)[:, None]
+        parts = torch.cat([self.dropout(items.views), self.dropout(category)], 1)
+        known = torch.ones_like(items.category, dtype=torch.bool)[:, None]
+        found: Tensor = self.attention(parts, torch.cat([items.present, known], 1))
+        return found
+
+
+class OnlyCategory(nn.Module):
+    """The category's vector and nothing else (NAML_CAT)."""
+
+    def __init__(self, width: int, n_categories: int, *, dropout: float) -> None:
+        super().__init__()
+        self.category = Categories(n_categories, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, items: Items) -> Tensor:
+        """``(m, width)``."""
+        found: Tensor = self.dropout(self.category(items.category))
+        return found
+
+
+class JoinedParts(nn.Module):
+    """Views, entities and, with ``category_size``, category end to end, then one linear layer
+    (CAUM, MANNeR)."""
+
+    def __init__(
+        self, width: int, n_views: int, dim: int, n_entities: int, n_categories: int = 0,
+        *, category_size: int = 0, dropout: float,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.entities = Entities(n_entities)
+        self.category = (
+            Categories(n_categories, category_size, category_size) if category_size else None
+        )
+        self.join = nn.Linear(n_views * dim + self.entities.size + category_size, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, items: Items) -> Tensor:
+        """``(m, width)``."""
+        parts = [items.views.flatten(1), self.entities(items.entities)]
+        if self.category is not None:
+            parts.append(self.category(items.category))
+        found: Tensor = self.join(self.dropout(torch.cat(parts, 1)))
+        return found
+
+
+class MeanOfViews(nn.Module):
+    """The mean of the views that are there, as the encoder gave them (LFRec)."""
+
+    def forward(self, items: Items) -> Tensor:
+        """``(m, dim)``."""
+        return items.views.sum(1) / items.present.sum(1, keepdim=True).clamp_min(1)

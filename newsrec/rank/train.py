@@ -1,0 +1,179 @@
+"""Impressions to a trained head: `fit`.
+
+The text encoder is frozen here: a head reads stored vectors (`Items.views`) and no text. To train
+the encoder in the same loop, give `ClickTask` a module that is a `torch.nn.Module` with the same
+call as `NewsHead` and that replaces `Items.views` by vectors of texts encoded anew; its parameters
+are then optimised and checkpointed like any others.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from newsrec.errors import ConfigError
+from newsrec.rank.articles import articles_of
+from newsrec.rank.batches import VALID, Batch, ClickRows
+from newsrec.rank.fit_options import TEMPERATURES, FitOptions
+from newsrec.rank.heads.head import NewsHead
+from newsrec.rank.heads.table import HEADS
+from newsrec.rank.inputs import Ints
+from newsrec.rank.loop import OnEpoch, run
+from newsrec.rank.losses import cross_entropy, supervised_contrast
+from newsrec.rank.model_folder import save_ranker
+from newsrec.rank.neural import NeuralRanker
+from newsrec.rank.news_modules import Items
+from newsrec.types import Features, Impressions
+
+_LOSS: dict[str, Callable[[Tensor, Tensor, Tensor, float], Tensor]] = {
+    "ce": cross_entropy,
+    "scl": supervised_contrast,
+}
+
+
+def fit(
+    head: NewsHead,
+    train: Impressions,
+    valid: Impressions | None,
+    features: Features,
+    options: FitOptions | None = None,
+    *,
+    valid_features: Features | None = None,
+    folder: Path | None = None,
+    on_epoch: OnEpoch | None = None,
+    made: Mapping[str, Any] | None = None,
+) -> NeuralRanker:
+    """A ranker: ``head`` trained on ``train`` until it gets no better on ``valid``.
+
+    ``head`` itself stays as it is. ``valid`` None: all epochs, and the last one counts;
+    ``valid_features``: its features where they are not those of ``train``. ``folder``: ``last``
+    is the state of the run, which goes on from there if it is there already, ``best`` the best
+    ranker so far. ``made``: provenance, kept with the ranker.
+
+    `ConfigError` for a head without anything to train or for features of another encoder,
+    `DataError` when no impression is usable or the loss is not a number.
+    """
+    options = FitOptions() if options is None else options
+    _check_trainable(head)
+    loss = options.loss or (HEADS[head.name].loss if head.name in HEADS else "ce")
+    rows = _rows(head, train, features, options, loss)
+    valid_rows = None
+    if valid is not None:
+        valid_rows = _rows(head, valid, valid_features or features, options, loss)
+    temperature = options.temperature or TEMPERATURES[loss]
+    task = ClickTask(rows, valid_rows, options, loss, temperature)
+    told = {"options": options.to_dict() | {"loss": loss, "temperature": temperature},
+            "impressions": rows.counts, **(made or {})}  # fmt: skip
+
+    def ranker(module: nn.Module) -> NeuralRanker:
+        assert isinstance(module, NewsHead)
+        return NeuralRanker(module, options.history_limit, options.newest, told)
+
+    module = copy.deepcopy(head).to(options.device)
+    trained = run(
+        module,
+        task,
+        options,
+        folder=folder,
+        on_epoch=on_epoch,
+        on_best=None if folder is None else lambda m: save_ranker(folder / "best", ranker(m)),
+        told={"head": head.name, "head_options": dict(head.options), "inputs": _digest(head)},
+    )
+    return ranker(trained)
+
+
+def untrained(head: NewsHead, **options: Any) -> NeuralRanker:
+    """A head that has nothing to train, as a ranker; `ConfigError` for any other."""
+    if head.n_trainable():
+        raise ConfigError(f"head {head.name!r} has weights that nothing has trained; fit it first")
+    return NeuralRanker(head.eval(), **options)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClickTask:
+    """A `newsrec.rank.loop.Task`: tell clicks from non-clicks."""
+
+    rows: ClickRows
+    valid: ClickRows | None
+    options: FitOptions
+    loss_name: str
+    temperature: float
+
+    def batches(self, epoch: int) -> list[Ints]:
+        """Rows of like history length, in an order of the epoch's own."""
+        return self.rows.batches(epoch, self.options.batch)
+
+    def valid_batches(self) -> list[Ints]:
+        """Rows of like history length."""
+        return [] if self.valid is None else self.valid.batches(VALID, self.options.micro_batch)
+
+    def loss(self, module: nn.Module, rows: Ints, epoch: int | None) -> Tensor:
+        """``(len(rows),)``."""
+        source = self.valid if epoch is None and self.valid is not None else self.rows
+        batch = source.batch(rows, VALID if epoch is None else epoch)
+        device = self.options.device
+        items = Items.of(source.articles, batch.articles, device)
+        history, history_mask, candidates, mask, clicked = tensors(batch, device)
+        scores = module(items, history, history_mask, candidates)
+        return _LOSS[self.loss_name](scores, clicked, mask, self.temperature)
+
+    def told(self) -> Mapping[str, Any]:
+        """Numbers that another corpus or split does not share."""
+        rows = self.rows
+        parts = (rows.history_of, rows.clicks.values, rows.others.values, rows.articles.row,
+                 rows.articles.history.values)  # fmt: skip
+        total = hashlib.blake2b(digest_size=8)
+        for part in parts:
+            total.update(np.ascontiguousarray(part).tobytes())
+        n_valid = 0 if self.valid is None else len(self.valid)
+        return {"rows": len(rows), "valid_rows": n_valid, "data": total.hexdigest(),
+                "loss": self.loss_name, "temperature": self.temperature}  # fmt: skip
+
+
+def tensors(batch: Batch, device: str) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """``history, history_mask, candidates, mask, clicked`` of a batch."""
+    parts = (batch.history, batch.history_mask, batch.candidates, batch.mask, batch.clicked)
+    found = [torch.from_numpy(part).to(device) for part in parts]
+    return found[0], found[1], found[2], found[3], found[4]
+
+
+def _rows(
+    head: NewsHead, impressions: Impressions, features: Features, options: FitOptions, loss: str
+) -> ClickRows:
+    articles = articles_of(
+        impressions,
+        features,
+        head.inputs,
+        history_limit=options.history_limit,
+        newest=options.newest,
+    )
+    return ClickRows.of(
+        impressions,
+        articles,
+        one_click=loss == "ce",
+        negatives=options.negatives,
+        seed=options.seed,
+    )
+
+
+def _check_trainable(head: NewsHead) -> None:
+    if head.n_trainable():
+        return
+    raise ConfigError(
+        f"head {head.name!r} has no weights of its own, only the encoder can learn, and it is "
+        "frozen (trainable: none): train the encoder (last4, last4+embeddings, all, lora), or use "
+        "'lfrec', which needs no training"
+    )
+
+
+def _digest(head: NewsHead) -> str:
+    text = repr(sorted(head.inputs.to_dict().items()))
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=8).hexdigest()
