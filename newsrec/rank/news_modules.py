@@ -9,7 +9,15 @@ from torch import Tensor, nn
 
 from newsrec.rank.articles import Articles
 from newsrec.rank.inputs import Ints
-from newsrec.rank.layers import AdditiveAttention, Categories, Entities
+from newsrec.rank.layers import (
+    AdditiveAttention,
+    Categories,
+    Dropout,
+    Entities,
+    gather,
+    masked_softmax,
+    weighed,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,14 +55,21 @@ class AttendedViews(nn.Module):
         super().__init__()
         self.category = Categories(n_categories, width)
         self.attention = AdditiveAttention(width, query)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, items: Items) -> Tensor:
         """``(m, width)``."""
-        category = self.category(items.category)[:, None]
-        parts = torch.cat([self.dropout(items.views), self.dropout(category)], 1)
+        categories = self.dropout(self.category.every())
+        views = self.dropout(items.views)
+        logits = torch.cat([
+            self.attention.logits(views),
+            gather(self.attention.logits(categories)[:, None], items.category),
+        ], 1)  # fmt: skip
         known = torch.ones_like(items.category, dtype=torch.bool)[:, None]
-        found: Tensor = self.attention(parts, torch.cat([items.present, known], 1))
+        weights = masked_softmax(logits, torch.cat([items.present, known], 1))
+        found = weighed(items.category, weights[:, -1], categories)
+        for view in range(views.shape[1]):
+            found = torch.addcmul(found, views[:, view], weights[:, view, None])
         return found
 
 
@@ -64,12 +79,11 @@ class OnlyCategory(nn.Module):
     def __init__(self, width: int, n_categories: int, *, dropout: float) -> None:
         super().__init__()
         self.category = Categories(n_categories, width)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, items: Items) -> Tensor:
         """``(m, width)``."""
-        found: Tensor = self.dropout(self.category(items.category))
-        return found
+        return gather(self.dropout(self.category.every()), items.category)
 
 
 class JoinedParts(nn.Module):
@@ -86,7 +100,7 @@ class JoinedParts(nn.Module):
             Categories(n_categories, category_size, category_size) if category_size else None
         )
         self.join = nn.Linear(n_views * dim + self.entities.size + category_size, width)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, items: Items) -> Tensor:
         """``(m, width)``."""
