@@ -31,7 +31,7 @@ class FitOptions:
     history_limit: int = 50
     newest: bool = True
     batch: int = 256
-    micro_batch: int = 256
+    micro_batch: int = 128
     epochs: int = 10
     learning_rate: float = 1e-3
     schedule: str = "linear"
