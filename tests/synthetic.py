@@ -173,3 +173,24 @@ def impressions_of(
         candidates=Ragged.from_lists(lists),
         clicked=np.array(clicked, np.bool_),
     )
+
+
+def last_click_decides(rng: np.random.Generator, news: NewsTable, n: int) -> Impressions:
+    """``n`` impressions of readers who read of every topic alike and click on that of their last
+    click: each history is a shuffle with every topic twice, one candidate of each topic is shown.
+    """
+    topic = news.category.astype(np.int64)
+    of_topic = [np.flatnonzero(topic == t) for t in range(int(topic.max()) + 1)]
+    kinds = np.arange(len(of_topic))
+    orders = [rng.permutation(np.repeat(kinds, 2)) for _ in range(n)]
+    histories = [[int(rng.choice(of_topic[t])) for t in order] for order in orders]
+    shown = [rng.permutation(kinds) for _ in range(n)]
+    return Impressions(
+        ids=np.array([f"I{i}" for i in range(n)]),
+        user=np.arange(n, dtype=np.int32),
+        time=np.full(n, DAY + np.timedelta64(20, "D")),
+        history=Ragged.from_lists(histories),
+        history_of=np.arange(n, dtype=np.int32),
+        candidates=Ragged.from_lists([[int(rng.choice(of_topic[t])) for t in s] for s in shown]),
+        clicked=np.concatenate([s == order[-1] for s, order in zip(shown, orders, strict=True)]),
+    )
