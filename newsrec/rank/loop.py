@@ -103,7 +103,7 @@ def _epoch(
         torch.manual_seed((options.seed * 1_000_003 + number) * peers.world + peers.rank)
         for group in optimiser.param_groups:
             group["lr"] = options.rate(number, options.epochs * len(batches))
-        loss = _step(module, task, batches[step], options, optimiser, progress, peers)
+        loss = train_step(module, task, batches[step], options, optimiser, progress, peers)
         progress.step, progress.loss_sum = step + 1, progress.loss_sum + loss
         progress.n_rows += len(batches[step])
         last = step + 1 == len(batches)
@@ -111,7 +111,7 @@ def _epoch(
             save()
 
 
-def _step(
+def train_step(
     module: nn.Module,
     task: Task,
     rows: Ints,

@@ -8,7 +8,9 @@ import sys
 
 from tests.bench import Row
 
-AREAS = ("cli", "corpus", "encode", "static", "rank", "cluster", "quality", "rerank", "evaluate")
+AREAS = (
+    "cli", "corpus", "encode", "static", "rank", "cluster", "quality", "rerank", "evaluate", "heads",
+)  # fmt: skip
 
 
 def line(row: Row) -> str:

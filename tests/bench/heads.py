@@ -20,7 +20,7 @@ from newsrec.rank.checkpoints import Progress
 from newsrec.rank.fit_options import FitOptions
 from newsrec.rank.heads import make_head
 from newsrec.rank.inputs import Inputs
-from newsrec.rank.loop import _step
+from newsrec.rank.loop import train_step
 from newsrec.rank.peers import Peers
 from newsrec.rank.train import ClickTask
 from newsrec.types import Embeddings, Features, Impressions, NewsTable, Ragged
@@ -55,11 +55,9 @@ def mind_train(n: int, n_news: int, folder: Path) -> tuple[Impressions, Features
     rng = np.random.default_rng(1)
     lists = impressions.candidates
     clicked = np.zeros(len(lists.values), np.bool_)
-    for _ in range(2):
-        clicked[lists.offsets[:-1] + (rng.random(n) * lists.lengths).astype(np.int64)] = True
-        again = rng.random(n) < 0.5
-        if not again.any():
-            break
+    for who in (np.arange(n), np.flatnonzero(rng.random(n) < 0.5)):
+        place = (rng.random(len(who)) * lists.lengths[who]).astype(np.int64)
+        clicked[lists.offsets[who] + place] = True
     impressions = replace(impressions, clicked=clicked)
     np.save(folder / "vectors.npy", features.candidates[VIEW].vectors)
     old = features.candidates[VIEW]
@@ -97,17 +95,17 @@ def train(name: str, n: int, n_news: int, seconds: float = 20.0) -> dict[str, fl
         parts = (options, optimiser, Progress(), Peers())
         batches = task.batches(0)
         head.train()
-        _step(head, task, batches[0], *parts)
+        train_step(head, task, batches[0], *parts)
         done, spent, flops, products = 0, 0.0, 0, [product_rate()]
         for i, batch in enumerate(batches[1:], 1):
             start = time.perf_counter()
-            _step(head, task, batch, *parts)
+            train_step(head, task, batch, *parts)
             spent += time.perf_counter() - start
             done += len(batch)
             if i % 8 == 1:
                 products.append(product_rate())
                 with FlopCounterMode(display=False) as counter:
-                    _step(head, task, batch, *parts)
+                    train_step(head, task, batch, *parts)
                 flops += counter.get_total_flops() * 8
             if spent > seconds and i % 8 == 0:
                 break

@@ -86,7 +86,7 @@ def test_a_run_killed_inside_an_epoch_goes_on_there(
     from newsrec.rank import loop
 
     straight = fitted(known)
-    often, steps, step = replace(OPTIONS, checkpoint_steps=2), [0], loop._step
+    often, steps, step = replace(OPTIONS, checkpoint_steps=2), [0], loop.train_step
 
     def counted(*arguments: Any) -> float:
         steps[0] += 1
@@ -94,7 +94,7 @@ def test_a_run_killed_inside_an_epoch_goes_on_there(
             raise Killed
         return step(*arguments)
 
-    monkeypatch.setattr(loop, "_step", counted)
+    monkeypatch.setattr(loop, "train_step", counted)
     with pytest.raises(Killed):
         fitted(known, folder=tmp_path, options=often)
     resumed = fitted(known, folder=tmp_path, options=often)
