@@ -123,11 +123,11 @@ def train_step(
     """One step of the optimiser; the summed loss of its rows."""
     optimiser.zero_grad(set_to_none=True)
     own = peers.own(rows)
-    total = torch.zeros((), dtype=torch.float64)
+    total = torch.zeros((), dtype=torch.float64, device=options.device)
     for start in range(0, len(own), options.micro_batch):
         part = task.loss(module, own[start : start + options.micro_batch], progress.epoch).sum()
         (part / len(rows)).backward()  # type: ignore[no-untyped-call]
-        total += part.detach().double().cpu()
+        total += part.detach().double()
     summed = peers.total(total)
     where = f"epoch {progress.epoch + 1}, step {progress.step + 1}"
     _check(summed, where, options)
@@ -151,7 +151,7 @@ def _judge(
 ) -> EpochReport:
     """End the epoch: measure it, keep it if it is the best, decide whether it was the last."""
     epoch, train_loss = progress.epoch, progress.loss_sum / max(progress.n_rows, 1)
-    valid_loss = _valid_loss(module, task, peers)
+    valid_loss = _valid_loss(module, task, options, peers)
     measured = train_loss if valid_loss is None else valid_loss
     _check(measured, f"the end of epoch {epoch + 1}", options)
     for name, parameter in module.named_parameters():
@@ -170,18 +170,18 @@ def _judge(
     )  # fmt: skip
 
 
-def _valid_loss(module: nn.Module, task: Task, peers: Peers) -> float | None:
+def _valid_loss(module: nn.Module, task: Task, options: FitOptions, peers: Peers) -> float | None:
     blocks = task.valid_batches()
     if not blocks:
         return None
     module.eval()
-    total, n = torch.zeros((), dtype=torch.float64), 0
+    total, n = torch.zeros((), dtype=torch.float64, device=options.device), 0
     with torch.inference_mode():
         for rows in blocks:
             n += len(rows)
             own = peers.own(rows)
             if len(own):
-                total += task.loss(module, own, None).double().sum().cpu()
+                total += task.loss(module, own, None).double().sum()
     return peers.total(total.clone()) / n
 
 
