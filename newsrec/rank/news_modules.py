@@ -25,14 +25,17 @@ class Items:
     """``m`` articles as a head's news module gets them.
 
     ``views (m, n_views, dim)``, zeros where not ``present (m, n_views)``; ``category (m,)`` and
-    ``entities (m, n)``: rows of the head's tables. A module that encodes text anew replaces
-    ``views`` and nothing else.
+    ``entities (m, n)``: rows of the head's tables. ``row (m,)``: row of the history's matrices
+    where ``clicked (m,)``, else of the shelf's: a module that encodes texts anew looks them up
+    there, and replaces ``views`` and nothing else.
     """
 
     views: Tensor
     present: Tensor
     category: Tensor
     entities: Tensor
+    row: Tensor
+    clicked: Tensor
 
     @classmethod
     def of(cls, articles: Articles, which: Ints, device: str = "cpu", trim: bool = True) -> Items:
@@ -45,6 +48,8 @@ class Items:
             torch.from_numpy(articles.present[which]).to(device),
             torch.from_numpy(articles.category[which]).to(device),
             torch.from_numpy(entities).to(device),
+            torch.from_numpy(articles.row[which]),
+            torch.from_numpy(articles.clicked[which]),
         )
 
 

@@ -1,9 +1,10 @@
 """Impressions to a trained head: `fit`.
 
 The text encoder is frozen here: a head reads stored vectors (`Items.views`) and no text. To train
-the encoder in the same loop, give `ClickTask` a module that is a `torch.nn.Module` with the same
-call as `NewsHead` and that replaces `Items.views` by vectors of texts encoded anew; its parameters
-are then optimised and checkpointed like any others.
+the encoder in the same loop, `run` a `ClickTask` on a module that has the call of `NewsHead`,
+replaces `Items.views` by vectors of the texts of `Items.row`, encoded anew and each once, and hands
+them to the head; what is optimised and checkpointed are that module's parameters. Afterwards the
+tuned encoder is one like any other: its vectors are stored, and the head reads them.
 """
 
 from __future__ import annotations
