@@ -27,7 +27,7 @@ def known() -> Known:
 
 
 def fitted(known: Known, name: str = "mins", **more: Any) -> NeuralRanker:
-    head = make_head(name, Inputs.of(known.features), seed=2, **SMALL[name])
+    head = make_head(name, Inputs.of(known.features), seed=2, **{**SMALL[name], "dropout": 0.2})
     more = {"options": OPTIONS, "valid": known.impressions, **more}
     options = more.pop("options")
     return fit(head, known.impressions, more.pop("valid"), known.features, options, **more)

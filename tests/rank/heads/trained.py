@@ -16,11 +16,11 @@ from tests.synthetic import Known, impressions_of
 
 #: Options that make each head small enough for a corpus of 240 articles.
 SMALL: dict[str, dict[str, Any]] = {
-    "naml": {},
+    "naml": {"dropout": 0.0},
     "naml-cat": {"width": 16, "query": 16},
-    "mins": {},
-    "caum": {"width": 16, "heads": 4, "hidden": (16, 8)},
-    "manner": {},
+    "mins": {"dropout": 0.0},
+    "caum": {"width": 16, "heads": 4, "hidden": (16, 8), "dropout": 0.0},
+    "manner": {"dropout": 0.0},
     "lfrec": {},
 }
 QUICK = FitOptions(batch=32, epochs=6, learning_rate=1e-2, seed=7)
