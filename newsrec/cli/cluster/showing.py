@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
-from newsrec.cli.printable import printable
+from newsrec.cli.cluster.tree import lines
 from newsrec.cli.stages import Stages
 from newsrec.cluster.figures import draw
 from newsrec.cluster.page.render import write_page
-from newsrec.cluster.view import Node, View, plural
 from newsrec.errors import ConfigError
 from newsrec.languages import canonical
 from newsrec.pipeline.clusters import clusters
@@ -63,27 +61,8 @@ def run(
     if png is not None:
         typer.echo("wrote " + ", ".join(map(str, draw(view, png))))
     if html is None and png is None:
-        typer.echo("\n".join(_lines(view, look.top)))
+        typer.echo("\n".join(lines(view, look.top)))
 
 
 def _warn(why: str) -> None:
     typer.echo(f"newsrec: {why}", err=True)
-
-
-def _lines(view: View, top: int) -> Iterator[str]:
-    counts = zip(view.n_clusters, view.levels, strict=True)
-    shown = " › ".join(f"{n} {level if n == 1 else plural(level)}" for n, level in counts)
-    yield f"{shown}, {view.root.n} articles"
-    yield from _under(view.root, top)
-
-
-def _under(node: Node, top: int) -> Iterator[str]:
-    """The largest clusters under ``node``, each with its own."""
-    for child in node.children[:top]:
-        words = f" · {', '.join(child.keywords[:5])}" if child.keywords and child.children else ""
-        yield "  " * child.level + printable(f"{child.name} ({child.n}){words}")
-        if child.summary:
-            yield "  " * child.level + printable(f"  {child.summary}")
-        yield from _under(child, top)
-    if node.n_children > top and node.children:
-        yield "  " * node.children[0].level + f"and {node.n_children - top} smaller ones"
