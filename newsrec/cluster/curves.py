@@ -16,7 +16,8 @@ _F1, _PRECISION, _RECALL = "#0072B2", "#009E73", "#E69F00"
 
 
 def chosen(curves: Sequence[Curve], names: Sequence[str]) -> list[dict[str, Any]]:
-    """A row a level: ``{level, dim, threshold, precision, recall, f1, clusters, flat}``.
+    """A row a level: ``{level, dim, threshold, precision, recall, f1, clusters, together, apart,
+    flat}``.
 
     ``flat``: from which to which threshold F1 stays within 1 % of the best.
     """
@@ -28,6 +29,7 @@ def chosen(curves: Sequence[Curve], names: Sequence[str]) -> list[dict[str, Any]
             "level": name, "dim": curve.dim, "threshold": round(curve.best.threshold, 4),
             "precision": float(curve.precision[at]), "recall": float(curve.recall[at]),
             "f1": float(curve.f1[at]), "clusters": int(curve.clusters[at]),
+            "together": curve.together, "apart": curve.apart,
             "flat": [round(float(near.min()), 4), round(float(near.max()), 4)],
         })  # fmt: skip
     return rows

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from newsrec.cluster.assign import Assigner
 from newsrec.cluster.levels import Hierarchy, cluster_levels, levels_of
-from newsrec.errors import ConfigError, unknown_name
+from newsrec.errors import ConfigError, DataError, unknown_name
 from newsrec.types.clusters import ClusterTree, Labels
 
 
@@ -27,6 +27,8 @@ class LevelwiseRAC:
     (with the merges), ``n_features_in_``. Also fits where BERTopic expects an ``hdbscan_model``;
     give it vectors that were not reduced, since the similarity is the cosine.
     """
+
+    _estimator_type = "clusterer"
 
     def __init__(
         self,
@@ -45,6 +47,8 @@ class LevelwiseRAC:
     def fit(self, X: Any, y: Any = None) -> LevelwiseRAC:
         """Cluster the rows of ``X (n, dim)``; ``y`` is not looked at."""
         vectors = _matrix(X)
+        if isinstance(self.thresholds, (int, float, str)):
+            raise ConfigError(f"thresholds: {self.thresholds!r}, expected several, coarse to fine")
         dims = [vectors.shape[1]] * len(self.thresholds) if self.dims is None else self.dims
         levels = levels_of(self.thresholds, dims, any_order=self.any_order)
         self.hierarchy_: Hierarchy = cluster_levels(
@@ -70,6 +74,12 @@ class LevelwiseRAC:
         assigner = Assigner(self.tree_, self._vectors, linkage=self.linkage)
         return np.array([assigner.look(row)[-1] for row in _matrix(X)], np.int32)
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn (1.6 and later) asks of an estimator; only it calls this."""
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type="clusterer", target_tags=TargetTags(required=False))
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The options by name."""
         return {name: getattr(self, name) for name in signature(type(self)).parameters}
@@ -88,5 +98,10 @@ class LevelwiseRAC:
 
 
 def _matrix(X: Any) -> NDArray[np.floating]:
+    """``X (n, dim)`` as floats; `DataError` for anything else."""
+    if hasattr(X, "toarray"):
+        raise DataError("X: a sparse matrix, expected a dense array (n, dim) of vectors")
     values = np.asarray(X)
+    if values.ndim != 2 or values.dtype.kind not in "fiu":
+        raise DataError(f"X: {values.dtype} {values.shape}, expected numbers (n, dim)")
     return values if np.issubdtype(values.dtype, np.floating) else values.astype(np.float32)

@@ -33,6 +33,7 @@ _OFTEN = 0.08  # for every doubling of the places that have it
 _TITLE = 1.1  # what a phrase is worth that stands in a title
 _SHORTER = 0.8  # of its score a shorter form of the same word must have
 _READ = 48  # articles of a cluster that are read for phrases
+_NEAR = 0.25  # cosine from which such an article is about the same at all
 _NEIGHBOURS = 4  # articles outside a cluster that are read where it has none in the language
 _AT_ONCE = 256  # clusters whose phrases are embedded together
 
@@ -144,6 +145,8 @@ class Labeller:
         if not len(rows) and language in shelf and np.any(case.centre):
             case.source = "neighbours"
             rows = self._articles.nearest(language, case.centre, _NEIGHBOURS)
+            near = unit(self._articles.inside(language, rows)) @ case.centre
+            rows = rows[near >= _NEAR]
         if not len(rows):
             present = {one: int(shelf[one].present[case.rows].sum()) for one in shelf}
             case.source = "other language"
@@ -265,7 +268,7 @@ def _told_apart(labels: Sequence[Label], parents: NDArray[np.int32]) -> list[Lab
         same = seen.setdefault((int(parents[label.cluster]), label.text), {})
         number = same.setdefault(label.cluster, len(same) + 1)
         again = label.text and number > 1
-        out.append(replace(label, text=f"{label.text} ({number})") if again else label)
+        out.append(replace(label, text=f"{label.text} #{number}") if again else label)
     return out
 
 

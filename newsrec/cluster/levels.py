@@ -85,6 +85,8 @@ def levels_of(
     for threshold in thresholds:
         if not -1 <= threshold <= 1:
             raise ConfigError(f"threshold {threshold}: expected a cosine, from -1 to 1")
+    if any(isinstance(dim, bool) or int(dim) != dim for dim in dims):
+        raise ConfigError(f"dims {tuple(dims)}: expected whole numbers")
     if list(dims) != sorted(dims) or dims[0] < 1:
         raise ConfigError(
             f"dims {tuple(dims)}: expected sizes that never fall, coarse to fine; a finer level "
@@ -94,7 +96,8 @@ def levels_of(
         raise ConfigError(
             f"thresholds {tuple(thresholds)} fall from one level to the next. They go coarse to "
             "fine: themes need little similarity, stories much, so expected "
-            f"{tuple(sorted(thresholds))}. If each was tuned for its own slice, set any_order"
+            f"{tuple(sorted(thresholds))}. If each was tuned for its own slice, say so: "
+            "any_order (--any-order)"
         )
     return tuple(Level(int(d), float(t)) for d, t in zip(dims, thresholds, strict=True))
 
@@ -157,7 +160,7 @@ def check_vectors(
     if dims[-1] > vectors.shape[1]:
         raise ConfigError(f"level of {dims[-1]} dimensions: the vectors have {vectors.shape[1]}")
     for chunk in _chunks(rows):
-        block = np.asarray(vectors[chunk, : dims[-1]], np.float32)
+        block = np.asarray(vectors[chunk, : dims[-1]])
         _refuse(chunk[~np.isfinite(block).all(1)], "has NaN or infinity", "encode it again")
         for dim in dims:
             _refuse(

@@ -20,6 +20,8 @@ MAX_BYTES = 8_000_000
 _LETTERS, _SUMMARY, _KEYWORDS, _URL = 200, 700, 12, 500
 _LEVELS = {1: ("story",), 2: ("topic", "story"), 3: ("theme", "topic", "story")}
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+# What turns the writing direction of all that follows.
+_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _NOT_TEXT = re.compile("[\ud800-\udfff]")
 _LINK = re.compile(r"https?://[^\s]+", re.IGNORECASE)
 _SHRINK = 0.92
@@ -283,5 +285,5 @@ def _pairs(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> Counts:
 
 def _clean(text: str, most: int = _LETTERS) -> str:
     """One line, no control characters or halves of characters, cut with an ellipsis."""
-    text = _SPACE.sub(" ", _NOT_TEXT.sub("\ufffd", text)).strip()
+    text = _SPACE.sub(" ", _TURNS.sub("", _NOT_TEXT.sub("\ufffd", text))).strip()
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"

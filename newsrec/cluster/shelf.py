@@ -94,7 +94,8 @@ class ClusteredShelf:
 
 
 def level_names(n: int) -> tuple[str, ...]:
-    """``story``; ``topic, story``; ``theme, topic, story``; ``level1 … leveln`` of more."""
+    """``story``; ``topic, story``; ``theme, topic, story``; ``theme, topic1, topic2 …, story``."""
     if n <= len(LEVELS):
         return LEVELS[-n:]
-    return tuple(f"level{i + 1}" for i in range(n))
+    theme, topic, story = LEVELS
+    return theme, *(f"{topic}{i}" for i in range(1, n - 1)), story

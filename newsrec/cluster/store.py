@@ -37,7 +37,9 @@ def save_clusters(path: Path, shelf: ClusteredShelf) -> None:
 
 def load_clusters(path: Path) -> ClusteredShelf:
     """What `save_clusters` wrote. `DataError` without the file, `StaleCacheError` for another."""
-    if not path.is_file():
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path}: no file; expected one that `newsrec cluster build --out` wrote")
+    if not path.exists():
         raise DataError(f"{path}: no such file; `newsrec cluster build --out {path}` writes one")
     try:
         with np.load(path, allow_pickle=False) as parts:
@@ -61,7 +63,9 @@ def load_clusters(path: Path) -> ClusteredShelf:
         zlib.error,
         DataError,
     ) as error:
+        # numpy's advice to unpickle what it cannot read is none for here.
+        why = "no zip of arrays" if "pickle" in str(error) else error
         raise StaleCacheError(
-            f"{path}: not clusters of this version ({error}); make them again: newsrec cluster "
+            f"{path}: not clusters of this version ({why}); make them again: newsrec cluster "
             f"build --out {path}"
         ) from error

@@ -19,7 +19,8 @@ from newsrec.types.clusters import Labels
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """What each threshold gives at one level: columns ``(n_thresholds,)``, thresholds rising."""
+    """What each threshold gives at one level: columns ``(n_thresholds,)``, thresholds rising;
+    measured on pairs that belong ``together`` and pairs that are ``apart`` at this level."""
 
     dim: int
     threshold: NDArray[np.float64]
@@ -27,6 +28,8 @@ class Curve:
     recall: NDArray[np.float64]
     f1: NDArray[np.float64]
     clusters: NDArray[np.int64]
+    together: int = 0
+    apart: int = 0
 
     @property
     def best(self) -> Level:
@@ -68,6 +71,7 @@ def tune_level(
     return Curve(
         dim, grid, rates[:, 0], rates[:, 1], rates[:, 2],
         np.array([int(labels.max(initial=-1)) + 1 for labels in found]),
+        int(same.sum()), int((~same).sum()),
     )  # fmt: skip
 
 

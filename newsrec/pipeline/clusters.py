@@ -19,7 +19,7 @@ from newsrec.cluster.shelf import ClusteredShelf
 from newsrec.cluster.store import load_clusters, save_clusters
 from newsrec.corpus import Corpus
 from newsrec.encode.presets import THRESHOLDS
-from newsrec.errors import ConfigError, unknown_name
+from newsrec.errors import ConfigError, DataError, unknown_name
 from newsrec.files import data_root
 from newsrec.languages import canonical
 from newsrec.pipeline.vectors import VIEW, Vectors
@@ -57,8 +57,9 @@ class Cut:
             measured = ", ".join(sorted(THRESHOLDS))
             raise ConfigError(
                 f"{encoder.name}: no thresholds were measured for this encoder (only for "
-                f"{measured}). Give them: --thresholds 0.4,0.6,0.75, or let labelled pairs choose: "
-                "newsrec cluster tune"
+                f"{measured}). Choose them by judged pairs (newsrec cluster tune), make clusters "
+                "with them (newsrec cluster build --thresholds A,B,C --out FILE) and give those: "
+                "--clusters FILE"
             )
         sizes, n = encoder.levels, len(thresholds)
         dims = self.dims or (*sizes[-n:], *[sizes[-1]] * (n - len(sizes)))
@@ -83,12 +84,26 @@ def clusters(
     """
     ids = np.asarray(corpus.news.ids)
     if path is not None:
-        return load_clusters(path).over(ids)
+        return of_file(corpus, path)
     fitted = (cut or Cut()).fitted(corpus, vectors.encoder.spec)
     place = place_of(corpus, vectors.encoder.spec, fitted)
     if place.exists():
         return load_clusters(place).over(ids)
     return make_clusters(corpus, vectors, fitted, place)
+
+
+def of_file(corpus: Corpus, path: Path) -> ClusteredShelf:
+    """The clusters in ``path`` over the rows of ``corpus``'s news; `DataError` for those of another
+    corpus: fewer than half of its articles are in them."""
+    shelf = load_clusters(path)
+    known = np.isin(np.asarray(corpus.news.ids), shelf.articles)
+    if 2 * np.count_nonzero(known) < len(known) or not len(known):
+        raise DataError(
+            f"{path}: clusters of {shelf.made.get('corpus_name', 'another corpus')}, which has "
+            f"{np.count_nonzero(known)} of the {len(known)} articles of {corpus.name!r}; build "
+            "them for this corpus, or bring them up to date: newsrec cluster update"
+        )
+    return shelf.over(np.asarray(corpus.news.ids))
 
 
 def make_clusters(corpus: Corpus, vectors: Vectors, cut: Cut, path: Path) -> ClusteredShelf:
@@ -122,6 +137,13 @@ def renewed(
         raise ConfigError(
             f"--encoder: {spec.name} {spec.revision}, the clusters were made with "
             f"{was.get('name')} {was.get('revision')}; use it, or build new ones"
+        )
+    kept = np.count_nonzero(np.isin(old.articles, np.asarray(corpus.news.ids)))
+    if not kept:
+        raise DataError(
+            f"--clusters: none of its {len(old.articles)} articles (of "
+            f"{made.get('corpus_name', 'another corpus')}) is in corpus {corpus.name!r}; name the "
+            "right one: --corpus"
         )
     languages = [code for code in made["languages"] if code in corpus.languages]
     today = shelf_today(corpus, vectors, languages or corpus.languages, old.tree.dims)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.cluster.keywords import cluster_keywords, count_words
-from newsrec.cluster.label import Labeller
+from newsrec.cluster.label import Label, Labeller
 from newsrec.cluster.shelf import ClusteredShelf
 from newsrec.corpus import Corpus
 from newsrec.files import data_root, write_json
@@ -21,6 +21,11 @@ from newsrec.pipeline.vectors import Vectors
 from newsrec.types import Texts
 
 _FORMAT = 1
+
+
+def _said(label: Label, language: str) -> str:
+    own = not label.text or label.language == language
+    return label.text if own else f"{label.text} [{label.language}]"
 
 
 class Naming:
@@ -36,10 +41,13 @@ class Naming:
         self._languages = tuple(code for code in spoken if code in corpus.languages)
 
     def names(self, level: int, language: str) -> tuple[str, ...]:
-        """``(k,)``: what each cluster of ``level``, not the finest, is called in ``language``."""
+        """``(k,)``: what each cluster of ``level``, not the finest, is called in ``language``.
+
+        A name in another language, where nothing like it is written in this one, says so: ``[fin]``.
+        """
         made = self._kept(
             f"names{level}", language,
-            lambda: [label.text for label in self._labeller.label(level, language)],
+            lambda: [_said(label, language) for label in self._labeller.label(level, language)],
         )  # fmt: skip
         return tuple(made)
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: Clusters of every level that get a summary: the largest. The page shows details of no more.
 SUMMED_UP = 200
 
+_PATIENCE = 3
+
 OnProgress = Callable[[int, int], None]
 
 
@@ -40,7 +42,8 @@ def overview(
     """A `View` in ``language`` of ``shelf``, whose articles are the rows of the corpus's news.
 
     ``summarizer``: sums up the ``most`` largest clusters of every level; a cluster that it fails on
-    goes without, and ``on_failure`` is told why. `DataError` when it fails on all.
+    goes without, and ``on_failure`` is told why. One that fails on the first three is not asked
+    again: the page is worth having without.
     """
     tree = shelf.tree
     texts = [corpus.texts(code) for code in corpus.languages]
@@ -71,7 +74,7 @@ class _Summaries:
     ) -> None:
         self._shelf, self._texts, self._summarizer = shelf, texts, summarizer
         self._language, self._on_failure = language, on_failure
-        self._failed, self._done = 0, 0
+        self._failed = self._tried = self._done = 0
 
     def of_largest(self, most: int, on_progress: OnProgress | None) -> list[list[str]]:
         """For each level ``(k,)`` texts, empty beyond the ``most`` largest."""
@@ -91,12 +94,13 @@ class _Summaries:
 
     def _one(self, rows: NDArray[np.int64], name: str) -> str:
         self._done += 1
+        if self._failed == _PATIENCE == self._tried:  # an endpoint that is not there
+            return ""
+        self._tried += 1
         try:
             summary = self._summarizer(articles_of(rows, self._texts), self._language)
         except DataError as error:
             self._failed += 1
-            if self._failed == self._done >= 3:
-                raise  # it fails on everything: an endpoint that is not there
             if self._on_failure is not None:
                 self._on_failure(f"{name}: no summary ({error})")
             return ""

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from newsrec.cluster.shelf import LEVELS, ClusteredShelf
-from newsrec.cluster.store import load_clusters
+from newsrec.cluster.shelf import LEVELS
 from newsrec.corpus import Corpus
 from newsrec.errors import ConfigError, DataError, unknown_name
 from newsrec.evaluate.diversity import ASPECTS
-from newsrec.pipeline.clusters import Cut, aspects, clusters
+from newsrec.pipeline.clusters import Cut, aspects, clusters, of_file
 from newsrec.pipeline.pools import table_aspects
 from newsrec.pipeline.systems import System
 from newsrec.pipeline.vectors import Vectors
@@ -57,7 +56,7 @@ def choice(asked: str | None, systems: Sequence[System], corpus: Corpus) -> str:
         asked = AUTO if any(aspect in LEVELS for _, aspect in missing) else NONE
     levels: tuple[str, ...] = () if asked == NONE else LEVELS
     if asked not in (AUTO, NONE):
-        levels = _of_file(corpus, asked).levels
+        levels = of_file(corpus, Path(asked)).levels
     for label, aspect in missing:
         if aspect not in levels:
             raise _missing(label, aspect, corpus, (*told, *levels))
@@ -89,7 +88,7 @@ def themes(
     if chosen == NONE:
         return Themes()
     if chosen != AUTO:
-        found = _of_file(corpus, chosen)
+        found = of_file(corpus, Path(chosen))
     elif encoder is None:
         raise ConfigError("--clusters auto: needs an encoder")
     else:
@@ -102,13 +101,3 @@ def themes(
 def check_cut(corpus: Corpus, encoder: Encoder) -> None:
     """`ConfigError` unless `AUTO` can be made with ``encoder``."""
     Cut().fitted(corpus, encoder.spec)
-
-
-def _of_file(corpus: Corpus, path: str) -> ClusteredShelf:
-    found = load_clusters(Path(path))
-    if not np.isin(found.articles, corpus.news.ids).any():
-        raise DataError(
-            f"--clusters: {path} has {len(found.articles)} articles and none of them is in corpus "
-            f"{corpus.name!r}; clusters of it: --clusters auto"
-        )
-    return found

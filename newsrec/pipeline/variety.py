@@ -35,14 +35,7 @@ class Variety:
             if n < 1:
                 raise ConfigError(f"--max-per-{aspect}: {n}, expected at least 1")
         if self.rerank is not None:
-            from newsrec.rerank.table import make_reranker
-
-            name, options = spelled(self.rerank)
-            make_reranker(name, **options)
-            if "relevance_weight" in options and self.diversity is not None:
-                raise ConfigError(
-                    f"--rerank {self.rerank} and --diversity both say how much; leave one out"
-                )
+            self._checked()
 
     @property
     def asked(self) -> bool:
@@ -58,48 +51,37 @@ class Variety:
             return DEFAULT_RERANKER
         return self.rerank
 
-    def reranker(self, k: int, languages: tuple[str, ...], tuned: float | None = None) -> Reranker:
-        """For lists of ``k`` in ``languages``, the reader's, best first; ``tuned``: the diversity
-        when none is named (None: the re-ranker's default)."""
-        from newsrec.rerank.in_turn import InTurn
-        from newsrec.rerank.quota import Quota
+    def reranker(self, k: int, tuned: float | None = None) -> Reranker | None:
+        """For lists of ``k``; None when there are only limits. ``tuned``: the diversity when none
+        is named (None: the re-ranker's default)."""
         from newsrec.rerank.table import RERANKERS, make_reranker
 
-        steps: list[Reranker] = []
-        if self.label is not None:
-            name, options = spelled(self.label)
-            diversity = tuned if self.diversity is None else self.diversity
-            if diversity is not None:
-                options = {"relevance_weight": round(1 - diversity, 10), **options}
-            if "k" in RERANKERS[name].options:
-                options = {"k": k, **options}
-            steps.append(make_reranker(name, **options))
-        if self.at_most:
-            steps.append(Quota(at_most=dict(self.at_most), languages=languages))
-        return InTurn(*steps)
+        if self.label is None:
+            return None
+        name, options = self._checked() if self.rerank is not None else (self.label, {})
+        if name not in RERANKERS:  # none
+            return None
+        diversity = tuned if self.diversity is None else self.diversity
+        if diversity is not None:
+            options = {"relevance_weight": round(1 - diversity, 10), **options}
+        if "k" in RERANKERS[name].options:
+            options = {"k": k, **options}
+        return make_reranker(name, **options)
 
     @property
     def every_version(self) -> bool:
         """Whether a story's limit is asked for, which chooses among its versions by itself."""
         return "story" in self.at_most
 
+    def _checked(self) -> tuple[str, dict[str, Any]]:
+        """Name and options of ``rerank``, as `newsrec evaluate` takes them."""
+        from newsrec import build
+        from newsrec.config import parse_config
 
-def spelled(words: str) -> tuple[str, dict[str, Any]]:
-    """``xquad:aspect=topic:exploration=0.2`` as name and options."""
-    name, *rest = words.strip().split(":")
-    options: dict[str, Any] = {}
-    for option in rest:
-        key, equals, text = option.partition("=")
-        if not equals:
-            raise ConfigError(f"--rerank: option {option!r}, expected key=value")
-        options[key] = _value(text)
-    return name, options
-
-
-def _value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+        config = parse_config({"rerankers": [self.rerank]}, "--rerank").rerankers[0]
+        build.check_reranker(config)
+        if "relevance_weight" in config.options and self.diversity is not None:
+            raise ConfigError(
+                f"--rerank {self.rerank} and --diversity both say how much; leave one out"
+            )
+        return config.name, dict(config.options)

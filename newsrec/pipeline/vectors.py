@@ -58,6 +58,11 @@ class Vectors:
         """Who encodes."""
         return self._encoder
 
+    @property
+    def label(self) -> str:
+        """How the encoder was named: ``nase:precision=int8``; by its spec where it was given."""
+        return self._encoder.spec.name if self._words is None else self._words.encoder
+
     def beside(self, *, centre: str, shelves: Sequence[str]) -> Vectors:
         """The same vectors otherwise centred; encoder and store are shared."""
         other = Vectors(

@@ -113,9 +113,22 @@ class Embeddings:
 
 
 def unit_rows(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Rows scaled to length 1, ``(n, dim) float32``; zero rows stay zero."""
-    x = np.asarray(vectors, np.float32)
-    norms = np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
+    """Rows scaled to length 1, ``(n, dim) float32``; zero rows stay zero.
+
+    Squares of numbers beyond about 1e±19 are no float32; such rows are scaled first, by a power of
+    two, which changes no digit.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        x = np.asarray(vectors, np.float32)
+        squares = np.einsum("ij,ij->i", x, x)
+    wild = np.flatnonzero((squares < 1e-30) | ~np.isfinite(squares))
+    if len(wild):
+        rows = np.asarray(vectors[wild])
+        _, exponent = np.frexp(np.abs(rows).max(axis=1, initial=0))
+        x = x.copy() if x is vectors else x
+        x[wild] = np.ldexp(rows, -exponent[:, None])
+        squares[wild] = np.einsum("ij,ij->i", x[wild], x[wild])
+    norms = np.sqrt(squares)[:, None]
     scaled: NDArray[np.float32] = np.divide(x, norms, out=np.zeros_like(x), where=norms > 0)
     return scaled
 

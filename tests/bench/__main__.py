@@ -9,7 +9,8 @@ import sys
 from tests.bench import Row
 
 AREAS = (
-    "cli", "corpus", "encode", "static", "rank", "cluster", "quality", "rerank", "evaluate", "heads",
+    "cli", "corpus", "encode", "static", "rank", "cluster", "quality", "rerank", "evaluate",
+    "heads",
 )  # fmt: skip
 
 

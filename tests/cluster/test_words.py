@@ -7,7 +7,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from newsrec.cluster import segmentation, stop_words
@@ -51,6 +51,7 @@ def test_words_are_those_of_the_language(language: str, text: str, expected: lis
     assert words(text, language) == expected
 
 
+@settings(deadline=None)
 @given(st.text(), st.sampled_from([*LANGUAGES, "fra", "arb", "mya", "kor"]))
 def test_words_are_folded_letters_and_never_numerals_or_stop_words(
     text: str, language: str

@@ -11,12 +11,13 @@ from newsrec.cli.cluster.tree import lines
 from newsrec.cli.stages import Stages
 from newsrec.cluster.figures import draw
 from newsrec.cluster.page.render import write_page
-from newsrec.errors import ConfigError
+from newsrec.errors import ConfigError, DataError
 from newsrec.languages import canonical
 from newsrec.pipeline.clusters import clusters
 from newsrec.pipeline.naming import Naming
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.overview import overview
+from newsrec.pipeline.report_files import check_outputs
 from newsrec.pipeline.vectors import Vectors
 
 
@@ -38,7 +39,11 @@ def run(
     """Print the tree, or write what was asked for."""
     if look.top < 1 or summaries < 0:
         raise ConfigError("--top: expected at least 1, --summaries: at least 0")
+    check_outputs(None, {"--html": html})
+    if png is not None and png.exists() and not png.is_dir():
+        raise DataError(f"--png: {png} is a file, expected a folder")
     language, opened = canonical(look.language, "--lang"), open_corpus(look.corpus)
+    failures: list[str] = []
     with Stages() as stages:
         trust = look.trust_remote_code
         vectors = Vectors(
@@ -53,7 +58,7 @@ def run(
         shelf = clusters(opened, vectors, path=look.clusters)
         view = overview(
             opened, shelf, Naming(opened, vectors, shelf), language, summarizer=told,
-            most=summaries, on_progress=stages.of("summing up"), on_failure=_warn,
+            most=summaries, on_progress=stages.of("summing up"), on_failure=failures.append,
         )  # fmt: skip
     if html is not None:
         write_page(html, view, title=f"{opened.name}: themes, topics, stories")
@@ -62,7 +67,5 @@ def run(
         typer.echo("wrote " + ", ".join(map(str, draw(view, png))))
     if html is None and png is None:
         typer.echo("\n".join(lines(view, look.top)))
-
-
-def _warn(why: str) -> None:
-    typer.echo(f"newsrec: {why}", err=True)
+    if failures:
+        raise DataError(f"{len(failures)} without a summary; the first: {failures[0]}")

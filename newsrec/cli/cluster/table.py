@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 
+#: Articles of one event on a shelf; more are rather a topic.
+_LARGE = 30
+
 
 def rows_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Columns as wide as they need to be; numbers to the right."""
@@ -40,6 +43,12 @@ def levels_table(shelf: ClusteredShelf) -> str:
     recall = shelf.made.get("recall", 1.0)
     if recall < 1:
         said += f"; found by an index, recall of neighbours at least {recall:.3f}"
+    largest = int(tree.sizes(tree.n_levels - 1).max(initial=0))
+    if largest > _LARGE:
+        said += (
+            f"; the largest {shelf.levels[-1]} has {largest} articles, more than one event brings: "
+            "raise the last threshold if such clusters are too wide"
+        )
     return f"{table}\n{said}"
 
 

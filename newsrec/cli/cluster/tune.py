@@ -17,6 +17,9 @@ from newsrec.cli.cluster.options import (
     numbers,
 )
 
+#: Fewer judged pairs of a kind say little.
+_FEW = 30
+
 
 def tune(
     pairs: Annotated[
@@ -53,10 +56,22 @@ def tune(
         sizes = numbers(dims, "--dims", int) or vectors.encoder.spec.levels[-3:]
         curves = tuned_curves(pairs, opened, vectors, sizes, codes(lang), linkage, report)
     rows = chosen(curves, level_names(len(curves)))
-    head = ["level", "dims", "cosine", "within 1 %", "precision", "recall", "F1", "clusters"]
+    head = [
+        "level",
+        "dims",
+        "cosine",
+        "within 1 %",
+        "precision",
+        "recall",
+        "F1",
+        "clusters",
+        "together",
+        "apart",
+    ]
     shown = [
         [r["level"], r["dim"], f"{r['threshold']:.2f}", "{:.2f} to {:.2f}".format(*r["flat"]),
-         *(f"{r[name]:.3f}" for name in ("precision", "recall", "f1")), r["clusters"]]
+         *(f"{r[name]:.3f}" for name in ("precision", "recall", "f1")),
+         *(r[name] for name in ("clusters", "together", "apart"))]
         for r in rows
     ]  # fmt: skip
     typer.echo(rows_table(head, shown))
@@ -64,10 +79,12 @@ def tune(
         draw_curves(curves, level_names(len(curves)), out / "curves.png")
         write_json(out / "curves.json", rows)
         typer.echo(f"wrote {out / 'curves.png'}, {out / 'curves.json'}")
+    fewest = min(min(r["together"], r["apart"]) for r in rows)
+    if fewest < _FEW:
+        typer.echo(
+            f"newsrec: only {fewest} pairs of a kind at one level: too few to go by", err=True
+        )
     found = ",".join(f"{r['threshold']:.2f}" for r in rows)
-    order = (
-        ""
-        if sorted(r["threshold"] for r in rows) == [r["threshold"] for r in rows]
-        else (" --any-order")
-    )
+    values = [r["threshold"] for r in rows]
+    order = "" if values == sorted(values) else " --any-order"
     typer.echo(f"newsrec cluster build --thresholds {found}{order}")
