@@ -43,7 +43,7 @@ class Naming:
     def names(self, level: int, language: str) -> tuple[str, ...]:
         """``(k,)``: what each cluster of ``level``, not the finest, is called in ``language``.
 
-        A name in another language, where nothing like it is written in this one, says so: ``[fin]``.
+        A name in another language says so (``[fin]``): nothing like it is written in this one.
         """
         made = self._kept(
             f"names{level}", language,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,3 +65,15 @@ def changes_table(levels: Sequence[str], changes: Sequence[Changes]) -> str:
         for whole, parts in c.splits[:_SHOWN]:
             lines.append(f"{name} {whole} is now {', '.join(map(str, parts))}")
     return "\n".join(lines)
+
+
+def curves_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What `newsrec.cluster.curves.chosen` found."""
+    head = ["level", "dims", "cosine", "within 1 %", "precision", "recall", "F1", "clusters"]
+    shown = [
+        [r["level"], r["dim"], f"{r['threshold']:.2f}", "{:.2f} to {:.2f}".format(*r["flat"]),
+         *(f"{r[name]:.3f}" for name in ("precision", "recall", "f1")),
+         *(r[name] for name in ("clusters", "together", "apart"))]
+        for r in rows
+    ]  # fmt: skip
+    return rows_table([*head, "together", "apart"], shown)

@@ -38,7 +38,7 @@ def tune(
     trust: Trust = False,
 ) -> None:
     """Choose the threshold of each level by the best F1 over pairs."""
-    from newsrec.cli.cluster.table import rows_table
+    from newsrec.cli.cluster.table import curves_table
     from newsrec.cli.progress import progress
     from newsrec.cluster.curves import chosen, draw_curves
     from newsrec.cluster.shelf import level_names
@@ -56,25 +56,7 @@ def tune(
         sizes = numbers(dims, "--dims", int) or vectors.encoder.spec.levels[-3:]
         curves = tuned_curves(pairs, opened, vectors, sizes, codes(lang), linkage, report)
     rows = chosen(curves, level_names(len(curves)))
-    head = [
-        "level",
-        "dims",
-        "cosine",
-        "within 1 %",
-        "precision",
-        "recall",
-        "F1",
-        "clusters",
-        "together",
-        "apart",
-    ]
-    shown = [
-        [r["level"], r["dim"], f"{r['threshold']:.2f}", "{:.2f} to {:.2f}".format(*r["flat"]),
-         *(f"{r[name]:.3f}" for name in ("precision", "recall", "f1")),
-         *(r[name] for name in ("clusters", "together", "apart"))]
-        for r in rows
-    ]  # fmt: skip
-    typer.echo(rows_table(head, shown))
+    typer.echo(curves_table(rows))
     if out is not None:
         draw_curves(curves, level_names(len(curves)), out / "curves.png")
         write_json(out / "curves.json", rows)
