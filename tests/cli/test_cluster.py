@@ -8,12 +8,13 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from newsrec.cluster import load_clusters
+from newsrec.cluster import load_clusters, save_clusters
 from newsrec.corpus.sample import open_sample
 
 NEWSREC = str(Path(sys.executable).with_name("newsrec"))
@@ -135,10 +136,6 @@ def test_update_refuses_another_encoder(tmp_path: Path) -> None:
     path = tmp_path / "c.npz"
     assert run("cluster", "build", "--out", path).returncode == 0
     shelf = load_clusters(path)
-    from dataclasses import replace
-
-    from newsrec.cluster import save_clusters
-
     other = {**shelf.made, "encoder": {"name": "nase", "revision": "abc"}}
     save_clusters(path, replace(shelf, made=other))
     done = run("cluster", "update", "--clusters", path)
@@ -233,10 +230,33 @@ def test_show_refuses_what_it_cannot_do(arguments: list[str], code: int, said: s
     assert not Path("x.html").exists()
 
 
-def test_an_endpoint_that_is_not_there_ends_the_page_in_one_line(tmp_path: Path) -> None:
+def test_an_endpoint_that_is_not_there_costs_the_summaries_only(tmp_path: Path) -> None:
     page = tmp_path / "out.html"
     done = run("cluster", "show", "--html", page, "--summarizer", "http://127.0.0.1:9/v1#m",
                "--summaries", "5")  # fmt: skip
     assert done.returncode == 3, done.stderr
     assert "127.0.0.1:9" in done.stderr
-    assert not page.exists()
+    assert "3 without a summary" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert page.exists()
+
+
+def test_update_refuses_a_corpus_that_the_clusters_know_nothing_of(tmp_path: Path) -> None:
+    path = tmp_path / "c.npz"
+    assert run("cluster", "build", "--out", path).returncode == 0
+    shelf = load_clusters(path)
+    names = np.array([f"X{i}" for i in range(len(shelf.articles))])
+    save_clusters(path, replace(shelf, articles=names))
+    before = path.read_bytes()
+    done = run("cluster", "update", "--clusters", path)
+    assert done.returncode == 3
+    assert "none of its 72 articles" in done.stderr
+    assert path.read_bytes() == before
+
+
+def test_places_that_cannot_be_written_are_told_before_anything_slow(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for option, place in (("--html", tmp_path), ("--png", tmp_path / "file")):
+        done = run("cluster", "show", option, place)
+        assert done.returncode == 3
+        assert option in done.stderr

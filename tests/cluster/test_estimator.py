@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from newsrec.cluster import Level, LevelwiseRAC, cluster_levels
-from newsrec.errors import ConfigError
+from newsrec.errors import ConfigError, DataError
 from tests.cluster.made import news_like
 
 
@@ -71,3 +71,30 @@ def test_scikit_learn_is_not_loaded() -> None:
         "assert not {'sklearn', 'scipy', 'torch', 'faiss'} & {m.split('.')[0] for m in sys.modules}"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-18, 1e18, 1e25])
+def test_the_length_of_rows_decides_nothing_however_long(scale: float) -> None:
+    vectors, _ = news_like(80, 16, np.random.default_rng(3))
+    expected = LevelwiseRAC().fit(vectors).labels_
+    assert np.array_equal(LevelwiseRAC().fit(vectors * np.float32(scale)).labels_, expected)
+    wide = vectors.astype(np.float64) * scale**7
+    assert np.array_equal(LevelwiseRAC().fit(wide).labels_, expected)
+
+
+def test_scikit_learn_knows_it_as_a_clusterer() -> None:
+    from sklearn.base import is_clusterer
+
+    assert is_clusterer(LevelwiseRAC())
+
+
+def test_what_is_no_matrix_of_vectors_is_refused() -> None:
+    from scipy.sparse import csr_array
+
+    for wrong in (np.ones(3), np.array([["a", "b"]]), csr_array(np.eye(3))):
+        with pytest.raises(DataError, match="X: "):
+            LevelwiseRAC().fit(wrong)
+    with pytest.raises(ConfigError, match=r"thresholds: 0\.5"):
+        LevelwiseRAC(thresholds=0.5).fit(np.eye(3))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="whole numbers"):
+        LevelwiseRAC(thresholds=(0.1, 0.2), dims=(1.5, 3)).fit(np.eye(3))  # type: ignore[arg-type]

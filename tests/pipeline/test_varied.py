@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from newsrec.cluster import ClusteredShelf, save_clusters
 from newsrec.corpus import Corpus
 from newsrec.corpus.sample import open_sample
 from newsrec.encode import load_encoder
-from newsrec.errors import ConfigError
+from newsrec.errors import ConfigError, DataError
 from newsrec.pipeline.clusters import aspects, clusters
 from newsrec.pipeline.page import Recommendations, recommend
 from newsrec.pipeline.request import Request
 from newsrec.pipeline.variety import Variety
 from newsrec.pipeline.vectors import Vectors
 from newsrec.rerank import RERANKERS
+from newsrec.types.clusters import dense
 
 ENCODER = load_encoder("mini")
 
@@ -105,6 +110,8 @@ def test_articles_of_one_cluster_are_under_one_name(corpus: Corpus) -> None:
         ({"diversity": float("nan")}, "--diversity: nan"),
         ({"rerank": "shuffle"}, "unknown re-ranker 'shuffle'"),
         ({"rerank": "mmr:colour=red"}, "colour"),
+        ({"rerank": "quota:at_most=2"}, "at_most"),
+        ({"rerank": "manner:weights=theme"}, "weights"),
         ({"rerank": "mmr:k"}, "expected key=value"),
         ({"rerank": "mmr:relevance_weight=0.5", "diversity": 0.5}, "leave one out"),
         ({"at_most": {"story": 0}}, "--max-per-story: 0"),
@@ -116,8 +123,6 @@ def test_what_cannot_be_meant_is_refused(fields: dict[str, object], said: str) -
 
 
 def test_an_aspect_that_there_is_not_is_named(corpus: Corpus) -> None:
-    from newsrec.errors import DataError
-
     with pytest.raises(DataError, match="no aspect 'mood'"):
         page(corpus, "U123", "fin", Variety(rerank="xquad:aspect=mood", diversity=0.5))
 
@@ -126,3 +131,56 @@ def test_stories_that_the_corpus_names_win_over_found_ones(corpus: Corpus) -> No
     shelf = clusters(corpus, Vectors(corpus, ENCODER))
     story = aspects(corpus, shelf)["story"]
     assert np.array_equal(story, corpus.news.story)
+
+
+def test_stories_that_were_read_are_not_told_again(corpus: Corpus, tmp_path: Path) -> None:
+    """Also when only the clusters know that two articles tell one story."""
+    shelf = clusters(corpus, Vectors(corpus, ENCODER))
+    read = page(corpus, "U123", "fin", None).items[0]
+    assert read.because is not None
+    first, again = corpus.news.rows([read.because.id, read.id])
+    labels = shelf.tree.labels.copy()
+    labels[:, again] = labels[:, first]
+    labels = np.stack([dense(row) for row in labels])
+    told = replace(shelf.tree, labels=labels)
+    path = tmp_path / "c.npz"
+    save_clusters(path, ClusteredShelf.new(told, shelf.articles, shelf.made))
+    unlinked = replace(corpus.news, story=np.full(len(corpus.news), -1, np.int32))
+    bare = replace(corpus)
+    object.__setattr__(bare, "news", unlinked)
+    varied = page(bare, "U123", "fin", Variety(at_most={"story": 1}, clusters=path), k=40)
+    assert read.id not in {item.id for item in varied.items}
+    plain = page(bare, "U123", "fin", Variety(at_most={"topic": 9}, clusters=path), k=40)
+    assert read.id in {item.id for item in plain.items}
+
+
+class Renamed:
+    """mini under a name for which nobody measured thresholds."""
+
+    spec = replace(ENCODER.spec, name="other")
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return ENCODER.encode(texts)
+
+
+def test_an_encoder_without_thresholds_can_diversify_but_not_limit_topics(corpus: Corpus) -> None:
+    found = recommend(
+        corpus, Request("U123", "fin"), variety=Variety(diversity=0.5), encoder=Renamed()
+    )
+    assert len(found.items) == 10
+    assert all(item.clusters is None for item in found.items)
+    with pytest.raises(ConfigError, match=r"no thresholds were measured .* --clusters FILE"):
+        recommend(
+            corpus, Request("U123", "fin"), variety=Variety(at_most={"topic": 1}),
+            encoder=Renamed(),
+        )  # fmt: skip
+
+
+def test_clusters_of_another_corpus_are_refused(corpus: Corpus, tmp_path: Path) -> None:
+    shelf = clusters(corpus, Vectors(corpus, ENCODER))
+    names = np.array([f"X{i}" for i in range(len(shelf.articles))])
+    save_clusters(
+        tmp_path / "c.npz", ClusteredShelf.new(shelf.tree, names, {"corpus_name": "mine"})
+    )
+    with pytest.raises(DataError, match="clusters of mine, which has 0 of the 72"):
+        page(corpus, "U123", "fin", Variety(diversity=0.5, clusters=tmp_path / "c.npz"))
