@@ -85,6 +85,15 @@ class Articles:
             total[labels[order][first]] += np.add.reduceat(found, first, axis=0)
         return total
 
+    def alike(self, language: str, rows: Rows, members: Rows) -> Floats:
+        """``(k,)``: cosine of ``rows`` in ``language`` with the mean of ``members`` in all
+        languages. Means are left in: of a shelf of few articles they are most of what there is."""
+        total = np.zeros(self.dim)
+        for one, texts in self.texts.items():
+            here = members[texts.present[members]]
+            total += unit_rows(self._vectors[one][here]).sum(0, dtype=np.float64)
+        return np.asarray(unit_rows(self._vectors[language][rows]) @ unit(total))
+
     def nearest(self, language: str, towards: Floats, k: int) -> Rows:
         """The ``k`` rows with text in ``language`` nearest to ``towards (dim,)``."""
         rows = self.texts[language].rows

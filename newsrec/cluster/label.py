@@ -145,8 +145,7 @@ class Labeller:
         if not len(rows) and language in shelf and np.any(case.centre):
             case.source = "neighbours"
             rows = self._articles.nearest(language, case.centre, _NEIGHBOURS)
-            near = unit(self._articles.inside(language, rows)) @ case.centre
-            rows = rows[near >= _NEAR]
+            rows = rows[self._articles.alike(language, rows, case.rows) >= _NEAR]
         if not len(rows):
             present = {one: int(shelf[one].present[case.rows].sum()) for one in shelf}
             case.source = "other language"
