@@ -149,7 +149,7 @@ def test_a_file_of_clusters_gives_aspects_to_metrics(corpus: Corpus, tmp_path: P
     foreign = ClusteredShelf.new(tree, np.asarray([f"X{i}" for i in n]))
     save_clusters(tmp_path / "foreign.npz", foreign)
     error = _error(*words, "--clusters", str(tmp_path / "foreign.npz"))
-    assert "none of them is in corpus 'shelves'" in str(error)
+    assert "which has 0 of the 48 articles of 'shelves'" in str(error)
 
 
 def test_a_submission_may_be_reranked(corpus: Corpus, tmp_path: Path) -> None:
