@@ -75,9 +75,11 @@ def _hierarchy(view: View) -> Any:
         _write(axes, (x, y, w, 0.32 if inside else h), names.of(node), 10, f"{n:,}", weight="bold")
         if inside:
             cells = _divided(node, (x + 0.04, y + 0.32, w - 0.08, h - 0.36), _MOST["cells"])
-            for i, (child, _, cell) in enumerate(cells):
+            for i, (child, inside_n, cell) in enumerate(cells):
                 _tile(axes, cell, _darker(colour, 0.14 + 0.07 * (i % 3)), colour)
-                if child is not None:
+                if child is None:
+                    _write(axes, cell, {"s": f"others\n{inside_n:,}"}, 8)
+                else:
                     _cell(axes, cell, names, child)
     counts = zip(view.n_clusters, view.levels, strict=True)
     said = [f"{view.root.n:,} articles", *(f"{n:,} {plural(level)}" for n, level in counts)]
@@ -152,7 +154,12 @@ def _is_wide(text: str) -> bool:
 def _wrapped(text: str, columns: int) -> list[str]:
     from textwrap import wrap
 
-    return [line for part in text.split("\n") for line in wrap(part, columns)]
+    # A word that does not fit is cut: broken in two it reads as two.
+    words = [
+        " ".join(w if len(w) <= columns or _is_wide(w) else f"{w[: columns - 1]}…" for w in part)
+        for part in map(str.split, text.split("\n"))
+    ]
+    return [line for part in words for line in wrap(part, columns)]
 
 
 def _darker(colour: str, by: float) -> str:
