@@ -13,6 +13,7 @@ import typer
 app = typer.Typer(help="Read articles and clicks into a corpus folder.", no_args_is_help=True)
 
 _Out = Annotated[Path, typer.Option(help="Corpus folder to write, such as data/corpus/NAME.")]
+_Clicks = Annotated[Path | None, typer.Option(help="user, article, time (+ impression, shown).")]
 _Missing = Annotated[float, typer.Option(help="Largest share of clicked ids without an article.")]
 _Keep = Annotated[bool, typer.Option(help="An id with several texts: keep the first, count it.")]
 
@@ -48,8 +49,8 @@ def mind(
 @app.command()
 def articles(
     articles: Annotated[Path, typer.Argument(help="id, language, title; CSV, JSONL, Parquet.")],
-    clicks: Annotated[Path, typer.Option(help="user, article, time (+ impression, shown).")],
     out: _Out,
+    clicks: _Clicks = None,
     columns: Annotated[str, typer.Option(help="Renames: id=nid,title=headline.")] = "",
     valid_from: Annotated[str, typer.Option(help="Default: 80 % of the clicks lie before.")] = "",
     test_from: Annotated[str, typer.Option(help="Default: 90 % of the clicks lie before.")] = "",
@@ -60,7 +61,7 @@ def articles(
     max_history: Annotated[int, typer.Option(help="Newest clicks stored of a reader.")] = 200,
     keep_first: _Keep = False,
 ) -> None:
-    """Articles and clicks of your own; shelves of several languages are normal."""
+    """Articles of your own, and clicks; shelves of several languages are normal."""
     from newsrec.corpus.own import ArticleOptions, prepare_articles
     from newsrec.corpus.times import parse_option
 

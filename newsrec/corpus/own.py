@@ -70,7 +70,7 @@ class ArticleOptions:
 
 def prepare_articles(
     articles_path: Path,
-    clicks_path: Path,
+    clicks_path: Path | None,
     folder: Path,
     options: ArticleOptions | None = None,
     *,
@@ -79,7 +79,8 @@ def prepare_articles(
 ) -> tuple[Corpus, Report]:
     """Read articles and clicks (CSV, TSV, JSON lines, Parquet) and write the corpus ``folder``.
 
-    ``on_progress(done, total)`` counts rows, first of articles, then of clicks. Raises `DataError`
+    Without clicks it is a shelf to cluster, to search and to show strangers. ``on_progress(done,
+    total)`` counts rows, first of articles, then of clicks. Raises `DataError`
     with file and line for input that is not as stated, `ConfigError` for options that make no
     sense together.
     """
@@ -87,6 +88,8 @@ def prepare_articles(
     refuse_foreign(folder)
     renamed = parse_renamed(options.columns, COLUMNS)
     shelf = read_shelf(articles_path, renamed, options.keep_first, on_progress)
+    if clicks_path is None:
+        return _shelf_alone(shelf, folder, options, articles_path.name, made_by)
     row_of = shelf.catalogue.rows
     read = read_clicks(clicks_path, renamed, on_progress)
     visits, dropped = _known(read, row_of, options, clicks_path.name)
@@ -114,6 +117,28 @@ def prepare_articles(
             name: shelf.language_of[part.history.values] for name, part in splits.items()
         },
         info=_info(options, report, shelf, cuts, (articles_path.name, clicks_path.name)),
+        made_by=made_by,
+    )
+    return corpus, report
+
+
+def _shelf_alone(
+    shelf: Shelf, folder: Path, options: ArticleOptions, file: str, made_by: str
+) -> tuple[Corpus, Report]:
+    """A corpus of articles that nobody has clicked yet."""
+    if options.negatives or options.valid_from is not None or options.test_from is not None:
+        raise ConfigError("--negatives, --valid-from and --test-from need --clicks")
+    nobody = np.zeros(0, np.str_)
+    report = _report(folder.name, shelf, {}, nobody, {}, tuple(_notes(shelf)))
+    corpus = write_corpus(
+        folder,
+        name=report.name,
+        news=shelf.catalogue.table(),
+        users=nobody,
+        texts=(shelf.catalogue.texts(language) for language in shelf.languages),
+        splits={},
+        history_language={},
+        info={"source": "own articles", "files": [file], "counts": report.to_dict()},
         made_by=made_by,
     )
     return corpus, report

@@ -661,3 +661,16 @@ def test_progress_counts_articles_then_clicks(tmp_path: Path) -> None:
         articles, clicks, tmp_path / "c", on_progress=lambda done, total: told.append((done, total))
     )
     assert told == [(0, 2), (2, 2), (0, 3), (3, 3)]
+
+
+def test_articles_that_nobody_clicked_are_a_shelf(tmp_path: Path) -> None:
+    articles = tmp_path / "articles.csv"
+    articles.write_text(_csv(ARTICLES), encoding="utf-8")
+    corpus, report = prepare_articles(articles, None, tmp_path / "shelf")
+    assert (report.news, report.readers, corpus.splits) == (4, 0, ())
+    again = Corpus.open(tmp_path / "shelf")
+    assert again.texts("deu").title[int(again.news.rows(["a1"])[0])] == "Ein Zug"
+    assert len(again.users) == 0
+    with pytest.raises(ConfigError, match="need --clicks"):
+        prepare_articles(articles, None, tmp_path / "other", ArticleOptions(negatives=4))
+    assert not (tmp_path / "other").exists()
