@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.cluster.centres import Articles, Floats, Rows, unit
 from newsrec.cluster.families import Case, Families
+from newsrec.cluster.forms import echoes, same_stem
 from newsrec.cluster.phrases import Phrase, capital, phrases
 from newsrec.cluster.segment import Cut
+from newsrec.cluster.words import words
 from newsrec.errors import ConfigError, DataError
 from newsrec.languages import canonical
 from newsrec.types.clusters import ClusterTree
@@ -81,20 +82,42 @@ class Labeller:
 
         The coarsest level gets single words, the next up to two, finer ones up to three; a cluster
         with children gets up to three phrases that cover them. A phrase belongs to that sibling
-        whose centre is nearest, so no two siblings share one. Raises `ConfigError` for a level or
+        whose centre is nearest, so no two siblings share one, and a child is not called by the
+        words of its parent while it has others. Raises `ConfigError` for a level or
         a cluster that does not exist.
         """
         level = self._level(level)
         language = canonical(language)
         wanted = self._wanted(level, clusters)
         families = Families(self._tree, level, wanted, self._articles)
+        parents = self._tree.parents(level)
+        above = self._said_above(level, language, parents[wanted])
         labels: list[Label] = []
         for start in range(0, len(wanted), _AT_ONCE):
             cases = families.cases(wanted[start : start + _AT_ONCE])
             for case in cases:
                 self._read(case, level, language)
+                said = above.get(int(parents[case.cluster]), ())
+                # What the parent is called tells a child from none of its siblings.
+                own = [one for one in case.phrases if not echoes(one.words, said)]
+                case.phrases = own or case.phrases
             labels += self._named(cases)
-        return tuple(_told_apart(labels, self._tree.parents(level)))
+        return tuple(_told_apart(labels, parents))
+
+    def _said_above(
+        self, level: int, language: str, parents: NDArray[np.int32]
+    ) -> dict[int, tuple[str, ...]]:
+        """Words of the names of ``parents`` that one phrase names: of several phrases each stands
+        for a child. The finest clusters are as narrow as a headline: nobody asks."""
+        if not 0 < level < self._tree.n_levels - 1:
+            return {}
+        wanted = np.unique(parents[parents >= 0]).tolist()
+        named = self.label(level - 1, language, wanted)
+        return {
+            one.cluster: tuple(words(" ".join(one.parts), one.language, self._cut))
+            for one in named
+            if len(one.parts) == 1
+        }
 
     def medoids(
         self, level: int, clusters: Sequence[int] | None = None
@@ -245,18 +268,9 @@ def _best(score: Floats, found: Sequence[Phrase]) -> int:
     forms = [
         i
         for i in range(len(found))
-        if score[i] >= _SHORTER * score[best] and _same_stem(found[i].words, found[best].words)
+        if score[i] >= _SHORTER * score[best] and same_stem(found[i].words, found[best].words)
     ]
     return min(forms, key=lambda i: (len(found[i].text), rank(i)), default=best)
-
-
-def _same_stem(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """One word each, alike but for the end: kaupungin, kaupunki."""
-    if len(a) != 1 or len(b) != 1:
-        return False
-    pairs = zip(a[0], b[0], strict=False)
-    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return shared >= 4 and shared >= 0.7 * max(len(a[0]), len(b[0]))
 
 
 def _told_apart(labels: Sequence[Label], parents: NDArray[np.int32]) -> list[Label]:

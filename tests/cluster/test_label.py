@@ -166,3 +166,16 @@ def test_one_call_does_it_and_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_a_child_is_not_called_like_a_parent_of_one_name() -> None:
+    from newsrec.cluster.forms import echoes
+
+    levels = ((0, 0, 0, 1, 1, 1), (0, 0, 1, 2, 3, 3), (0, 1, 2, 3, 4, 5))
+    labels = labeller(texts("eng", ENGLISH), levels=levels)
+    parents = {one.cluster: one for one in labels.label(0, "eng")}
+    assert any(len(one.parts) == 1 for one in parents.values())
+    for child, above in zip(labels.label(1, "eng"), (0, 0, 1, 1), strict=True):
+        if len(parents[above].parts) == 1:
+            said = words(" ".join(parents[above].parts), "eng")
+            assert not echoes(tuple(words(child.text, "eng")), said)
