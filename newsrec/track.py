@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import re
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -35,6 +37,8 @@ _PATIENCE = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
 }
 _MAX_VALUE = 500
+#: What ends a run from outside; Windows has no SIGHUP.
+_SIGNALS = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 _PROCESS = "newsrec.process"
 
 
@@ -150,7 +154,12 @@ class MlflowTracker:
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """An error of MLflow ends tracking, not the evaluation."""
+        """An error of MLflow ends tracking, not the evaluation; signals wait until it is done."""
+        with _undisturbed(), self._forgiven():
+            yield
+
+    @contextmanager
+    def _forgiven(self) -> Iterator[None]:
         try:
             yield
         except Exception as error:
@@ -163,6 +172,39 @@ class MlflowTracker:
             self._client = None
             reason = " ".join(str(error).split())[:300] or type(error).__name__
             self._warn(f"tracking stopped, MLflow at {self._uri} failed: {reason}")
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """The first signal waits until the block has ended, a second one does not.
+
+    An exception out of a signal's handler can end inside a transaction, whose lock then stays, or
+    where the interpreter can only ignore it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[tuple[Callable[..., object], int]] = []
+
+    def later(handler: Callable[..., object]) -> Callable[..., None]:
+        def handle(number: int, frame: object) -> None:
+            waiting.append((handler, number))
+            if len(waiting) > 1:
+                handler(number, frame)
+
+        return handle
+
+    handlers = {sent: signal.getsignal(sent) for sent in _SIGNALS}
+    before = {sent: handler for sent, handler in handlers.items() if callable(handler)}
+    for sent, handler in before.items():
+        signal.signal(sent, later(handler))
+    try:
+        yield
+    finally:
+        for sent, handler in before.items():
+            signal.signal(sent, handler)
+        for handler, number in waiting[:1]:
+            handler(number, None)
 
 
 @contextmanager
