@@ -398,6 +398,8 @@ def test_a_killed_run_is_failed_and_keeps_its_report(
          "random", "--langs", "eng,fin,jpn", "--seeds", seeds, "--out", str(out),
          "--tracking-uri", uri, "--metrics", "accuracy"],
         cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # A shell starts what it puts in the background with interrupts ignored: tests, too.
+        preexec_fn=lambda: signal.signal(sign, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 240
     while not (out / "report.json").exists() and time.monotonic() < deadline:
