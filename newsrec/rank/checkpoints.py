@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from newsrec.errors import StaleCacheError
 from newsrec.files import atomic_folder, write_json
 
-_FORMAT = 1
+_FORMAT = 2
 _TENSORS, _STATE = "state.safetensors", "state.json"
 
 Tensors = dict[str, Tensor]
@@ -29,7 +29,8 @@ Tensors = dict[str, Tensor]
 @dataclass(slots=True)
 class Progress:
     """Where a run is: ``step`` steps of ``epoch`` (from 0) are done, with a summed training loss;
-    ``best_epoch`` (-1: none yet), its loss, and epochs since. ``done``: it has ended."""
+    ``best_epoch`` (-1: none yet), its loss, and epochs since. ``done``: it has ended. ``threads``:
+    torch's, on which the last bits of its sums depend; a run keeps the number it began with."""
 
     epoch: int = 0
     step: int = 0
@@ -38,6 +39,7 @@ class Progress:
     best_epoch: int = -1
     best_loss: float | None = None
     done: bool = False
+    threads: int = field(default_factory=torch.get_num_threads)
     best: Tensors = field(default_factory=dict)
 
     def numbers(self) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -70,7 +71,7 @@ def run(
 
     # Dropout draws from torch's own generators: each step seeds them, and they are put back.
     devices = [torch.device(options.device)] if options.device != "cpu" else []
-    with torch.random.fork_rng(devices=devices):
+    with torch.random.fork_rng(devices=devices), _threads(progress.threads):
         while not progress.done:
             started = time.perf_counter()
             first = progress.n_rows
@@ -183,6 +184,17 @@ def _valid_loss(module: nn.Module, task: Task, options: FitOptions, peers: Peers
             if len(own):
                 total += task.loss(module, own, None).double().sum()
     return peers.total(total.clone()) / n
+
+
+@contextmanager
+def _threads(n: int) -> Iterator[None]:
+    """torch computes with ``n`` threads inside."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(n)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _check(loss: float, where: str, options: FitOptions) -> None:

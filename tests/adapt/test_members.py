@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from newsrec.adapt import members
 from newsrec.adapt.batches import Material, Options, draw
@@ -17,6 +19,15 @@ N_PIECES, DIM = 40, 8
 OPTIONS = Options(
     steps=12, n_groups=20, warm_up=2, levels=(4, 8), average_from=0.5, checkpoint=5, half=False
 )
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """As in a worker: floating-point sums depend on it."""
+    before = torch.get_num_threads()
+    set_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def material(favour: list[float] | None = None) -> Material:
@@ -58,7 +69,6 @@ def test_members_are_averaged_and_not_trained_again(tmp_path: Path) -> None:
     table = first_table(made)
     runs = [(7, OPTIONS), (8, replace(OPTIONS, temperature=0.2))]
     found = members.train_members(table, parts, made, runs, tmp_path)
-    set_threads(1)
     alone = [train(table, parts, made, options, seed) for seed, options in runs]
     assert found == pytest.approx((alone[0] + alone[1]) / 2, abs=1e-6)
     assert not np.allclose(alone[0], alone[1])
@@ -73,7 +83,6 @@ def test_members_are_averaged_and_not_trained_again(tmp_path: Path) -> None:
 def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     made, parts = material(), shared_parts([f"▁piece{i}" for i in range(N_PIECES)])
     table, state = first_table(made), tmp_path / "state.pt"
-    set_threads(1)
     reported: list[int] = []
     whole = train(table, parts, made, OPTIONS, 7, resume=state)
     again = train(
