@@ -104,8 +104,7 @@ def recommend(
     past = history(corpus, vectors, request, read)
     if past is None:
         return _fallback(corpus, request, offer, now, varied, known=read is not None)
-    query = past.vectors.mean(0)
-    once = varied is None or not varied.every_version
+    query, once = past.vectors.mean(0), _once(varied)
 
     def search(n: int) -> MixedList:
         found = {
@@ -114,7 +113,8 @@ def recommend(
         }
         return merge(found, n, corpus.news.story, once=once)
 
-    best = _chosen(search, request, offer, varied, past.rows)
+    seen = past.rows if read is None else read.rows  # a story read long ago is read, too
+    best = _chosen(search, request, offer, varied, seen)
     because = _because(corpus, vectors, best, past)
     return _list(corpus, request, best, because, varied, fallback=None)
 
@@ -126,6 +126,11 @@ def _varied(corpus: Corpus, vectors: Vectors, request: Request, variety: Variety
     from newsrec.pipeline.varied import Varied
 
     return Varied(corpus, vectors, request, variety)
+
+
+def _once(varied: Varied | None) -> bool:
+    """Whether the search keeps one version of a story, or leaves that to the list's own limit."""
+    return varied is None or not varied.every_version
 
 
 def _chosen(
@@ -164,10 +169,9 @@ def _fallback(
         for language, shelf in offer.items()
         for here in [np.isin(rows, shelf)]
     }
-    once = varied is None or not varied.every_version
 
     def search(n: int) -> MixedList:
-        return merge(lists, n, corpus.news.story, once=once)
+        return merge(lists, n, corpus.news.story, once=_once(varied))
 
     best = _chosen(search, request, offer, varied, np.zeros(0, np.int64))
     heat = cold.heat(corpus.news, best.rows, moment).astype(np.float32)

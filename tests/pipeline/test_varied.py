@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from newsrec.cluster import ClusteredShelf, save_clusters
 from newsrec.corpus import Corpus
+from newsrec.corpus.readers import reading
 from newsrec.corpus.sample import open_sample
 from newsrec.encode import load_encoder
 from newsrec.errors import ConfigError, DataError
 from newsrec.pipeline.clusters import aspects, clusters
 from newsrec.pipeline.page import Recommendations, recommend
 from newsrec.pipeline.request import Request
+from newsrec.pipeline.shelf import last_moment
 from newsrec.pipeline.variety import Variety
 from newsrec.pipeline.vectors import Vectors
 from newsrec.rerank import RERANKERS
@@ -152,6 +154,27 @@ def test_stories_that_were_read_are_not_told_again(corpus: Corpus, tmp_path: Pat
     assert read.id not in {item.id for item in varied.items}
     plain = page(bare, "U123", "fin", Variety(at_most={"topic": 9}, clusters=path), k=40)
     assert read.id in {item.id for item in plain.items}
+
+
+def test_a_story_read_long_ago_is_not_told_again(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Older clicks than those that count for relevance were read all the same."""
+    monkeypatch.setattr("newsrec.pipeline.history.LIMIT", 1)
+    read = reading(corpus, "U123", last_moment(corpus))
+    assert read is not None
+    first = page(corpus, "U123", "fin", None).items[0]
+    (again,) = corpus.news.rows([first.id])
+    shelf = clusters(corpus, Vectors(corpus, ENCODER))
+    labels = shelf.tree.labels.copy()
+    labels[:, again] = labels[:, read.rows[0]]
+    tree = replace(shelf.tree, labels=np.stack([dense(row) for row in labels]))
+    save_clusters(tmp_path / "c.npz", ClusteredShelf.new(tree, shelf.articles, shelf.made))
+    bare = replace(corpus)
+    unlinked = replace(corpus.news, story=np.full(len(corpus.news), -1, np.int32))
+    object.__setattr__(bare, "news", unlinked)
+    variety = Variety(at_most={"story": 1}, clusters=tmp_path / "c.npz")
+    assert first.id not in {item.id for item in page(bare, "U123", "fin", variety, k=60).items}
 
 
 class Renamed:
