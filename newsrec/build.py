@@ -7,12 +7,13 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
-from newsrec.config import NO_RERANKER, EncoderConfig, RankerConfig, RerankerConfig
+from newsrec.config import EncoderConfig, RankerConfig, RerankerConfig
 from newsrec.errors import ConfigError, unknown_name
 from newsrec.protocols import Encoder, Ranker, Reranker, Summarizer
 from newsrec.rank.clicks import ClickLog
 from newsrec.rank.table import RANKERS, Given, Recipe, make_ranker
 from newsrec.rerank.table import RERANKERS, make_reranker
+from newsrec.spelling import NO_RERANKER
 from newsrec.types import Strings, Texts
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,7 +15,9 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from newsrec import spelling
 from newsrec.errors import ConfigError, unknown_name
+from newsrec.spelling import NO_RERANKER
 
 
 class _Strict(BaseModel):
@@ -24,9 +25,6 @@ class _Strict(BaseModel):
 
 
 Scalar = str | int | float | bool | None
-
-#: The re-ranker that leaves a list as it is.
-NO_RERANKER = "none"
 
 
 class EncoderConfig(_Strict):
@@ -209,11 +207,15 @@ def parse_config(fields: Mapping[str, Any], where: str = "config") -> Experiment
     """Plain values to a checked config; errors begin with ``where``."""
     plain = dict(fields)
     if "encoders" in plain:
-        plain["encoders"] = [_encoder(x, where) for x in _as_list(plain["encoders"])]
+        plain["encoders"] = [
+            spelling.encoder(x, where) for x in spelling.as_list(plain["encoders"])
+        ]
     if "rankers" in plain:
-        plain["rankers"] = [_ranker(x, where) for x in _as_list(plain["rankers"])]
+        plain["rankers"] = [spelling.ranker(x, where) for x in spelling.as_list(plain["rankers"])]
     if "rerankers" in plain:
-        plain["rerankers"] = [_reranker(x, where) for x in _as_list(plain["rerankers"])]
+        plain["rerankers"] = [
+            spelling.reranker(x, where) for x in spelling.as_list(plain["rerankers"])
+        ]
     known = list(ExperimentConfig.model_fields)
     for key in plain:
         if key not in known:
@@ -222,82 +224,6 @@ def parse_config(fields: Mapping[str, Any], where: str = "config") -> Experiment
         return ExperimentConfig.model_validate(plain)
     except ValidationError as error:
         raise ConfigError(f"{where}: {_told(error)}") from None
-
-
-def _as_list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def _spelled_out(value: Any, where: str) -> Any:
-    """``mini`` as ``{"name": "mini"}``."""
-    if isinstance(value, str):
-        return {"name": value}
-    if not isinstance(value, Mapping | BaseModel):
-        raise ConfigError(f"{where}: {value!r}, expected a name or a mapping with a name")
-    return value
-
-
-def _ranker(value: Any, where: str) -> Any:
-    """``fusion:centre=none:cold=none`` as a mapping."""
-    if not isinstance(value, str):
-        return _spelled_out(value, where)
-    found = _with_options(value, where, "ranker")
-    for key in ("cold", "called"):
-        if key in found["options"]:
-            found[key] = found["options"].pop(key)
-    return found
-
-
-def _reranker(value: Any, where: str) -> Any:
-    """``quota:at_most={story: 1}`` as a mapping; YAML's null is the name ``none``."""
-    if value is None:
-        return {"name": NO_RERANKER}
-    if not isinstance(value, str):
-        return _spelled_out(value, where)
-    return _with_options(value, where, "re-ranker")
-
-
-def _with_options(value: str, where: str, kind: str) -> dict[str, Any]:
-    """``name:key=value:key=value``; colons in brackets and braces belong to a value."""
-    name, *options = re.split(r":(?![^\[{]*[\]}])", value)
-    found: dict[str, Any] = {"name": name.replace("_", "-"), "options": {}}
-    for option in options:
-        key, equals, text = option.partition("=")
-        if not equals:
-            raise ConfigError(f"{where}: {kind} option {option!r}, expected key=value")
-        # A shell word has no blanks: {story:1} is what YAML writes {story: 1}.
-        text = re.sub(r":(?! )", ": ", text) if text.startswith("{") else text
-        found["options"][key] = scalar(text, where)
-    return found
-
-
-def _encoder(value: Any, where: str) -> Any:
-    """``labse=/models/a:precision=int8`` as a mapping.
-
-    Only ``:key=value`` at the end are options: names and folders may hold colons, and a folder that
-    is there is a name as it stands.
-    """
-    if not isinstance(value, str):
-        return _spelled_out(value, where)
-    name, options = value, {}
-    while not _is_folder(name) and (last := re.fullmatch(r"(.+):([a-z_]+)=([^/\\]*)", name)):
-        name = last[1]
-        options[last[2]] = scalar(last[3], where)
-    return {"name": name, "options": dict(reversed(options.items()))}
-
-
-def _is_folder(name: str) -> bool:
-    return Path(name).expanduser().exists() or (
-        "=" in name and Path(name.partition("=")[2]).expanduser().exists()
-    )
-
-
-def scalar(text: str, where: str) -> Any:
-    """One value as YAML reads it; `ConfigError` begins with ``where``."""
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise ConfigError(f"{where}: {text!r} is no value") from None
 
 
 def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:

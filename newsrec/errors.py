@@ -39,3 +39,9 @@ def unknown_name(kind: str, found: str, known: list[str] | tuple[str, ...]) -> C
     near = get_close_matches(found, known, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return ConfigError(f"unknown {kind} {found!r}; known: {', '.join(sorted(known))}.{hint}")
+
+
+def one_line(error: BaseException, limit: int = 200) -> str:
+    """The message of ``error`` on one line, or its type where it has none."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from newsrec.errors import one_line
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import SOURCE, Results
 from newsrec.files import data_root
@@ -170,7 +171,7 @@ class MlflowTracker:
                     raise cause from None
                 cause = cause.__cause__ or cause.__context__
             self._client = None
-            reason = " ".join(str(error).split())[:300] or type(error).__name__
+            reason = one_line(error, 300)
             self._warn(f"tracking stopped, MLflow at {self._uri} failed: {reason}")
 
 

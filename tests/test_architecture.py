@@ -16,7 +16,7 @@ STAGES = (
 LAYER = {
     **dict.fromkeys(("errors", "types", "protocols", "languages", "files", "late", "processes"), 0),
     **dict.fromkeys(STAGES, 1),
-    **dict.fromkeys(("config", "build", "track"), 2),
+    **dict.fromkeys(("config", "spelling", "build", "track"), 2),
     **dict.fromkeys(("pipeline", "mini", "recbole"), 3),
     **dict.fromkeys(("serve", "cli", "__main__"), 4),
 }

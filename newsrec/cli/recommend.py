@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from newsrec.cli.options import Corpus
+
 
 class Format(StrEnum):
     """How the list is printed."""
@@ -20,10 +22,7 @@ class Format(StrEnum):
 def recommend(
     user: Annotated[str, typer.Option(help="Reader, as named in the clicks.")],
     lang: Annotated[str, typer.Option(help="Language of the shelf; several: fin,eng.")],
-    corpus: Annotated[
-        Path | None,
-        typer.Option(envvar="NEWSREC_CORPUS", help="Prepared corpus; default: bundled sample."),
-    ] = None,
+    corpus: Corpus = None,
     encoder: Annotated[str, typer.Option(help="Preset, model name or local folder.")] = "mini",
     k: Annotated[int, typer.Option(help="Length of the list.")] = 10,
     history_lang: Annotated[

@@ -10,17 +10,16 @@ import typer
 
 from newsrec.cli.signals import ended_by_signal
 from newsrec.cli.stages import Stages
-from newsrec.cli.words import listed, plain
+from newsrec.cli.words import numbers, plain
 from newsrec.config import load_config
-from newsrec.errors import ConfigError
 from newsrec.evaluate.render import text
 from newsrec.evaluate.tuning_tables import short
 from newsrec.pipeline.bench import Bench
+from newsrec.pipeline.diversity import ALL, every, tune_diversity
+from newsrec.pipeline.diversity_files import check_places, write_tuning
 from newsrec.pipeline.report_files import new_folder
 from newsrec.pipeline.tradeoff import WEIGHTS
-from newsrec.pipeline.tune import ALL, every, tune_diversity
 from newsrec.pipeline.tuned import tuned_path
-from newsrec.pipeline.tuning_files import check_places, write_tuning
 
 
 def run(given: Mapping[str, Any], weights: str | None, loss: float, out: Path | None) -> None:
@@ -29,7 +28,7 @@ def run(given: Mapping[str, Any], weights: str | None, loss: float, out: Path | 
     if words["rerankers"] == [ALL]:
         words["rerankers"] = every(given["clusters"])
     config = load_config(None, words)
-    grid = WEIGHTS if weights is None else _numbers(weights)
+    grid = WEIGHTS if weights is None else numbers(weights, "--weights")
     folder = out or new_folder(config)
     kept: list[Path] = []
 
@@ -45,10 +44,3 @@ def run(given: Mapping[str, Any], weights: str | None, loss: float, out: Path | 
         write_tuning(found, config, folder, kept[0])
     typer.echo("\n".join(text(grid) for grid in short(found)))
     typer.echo(f"report: {folder}\nkept for recommend: {kept[0]}")
-
-
-def _numbers(words: str) -> list[float]:
-    try:
-        return [float(word) for word in listed(words)]
-    except ValueError:
-        raise ConfigError(f"--weights: {words!r}, expected numbers like 0,0.5,0.9") from None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from newsrec.config import scalar
 from newsrec.errors import ConfigError
+from newsrec.spelling import scalar
 
 _LISTS = ("encoders", "rankers", "rerankers", "langs", "metrics", "seeds")
 
@@ -32,6 +33,15 @@ def listed(words: str) -> list[str]:
     """Split at commas outside of brackets and braces: ``fusion,tfidf:sizes=[2,3]`` is two."""
     parts = re.split(r",(?![^\[{]*[\]}])", words)
     return [part.strip() for part in parts if part.strip()]
+
+
+def numbers(words: str | None, option: str, kind: Callable[[str], Any] = float) -> tuple[Any, ...]:
+    """``0.4,0.6`` as numbers of a ``kind``; none for nothing said."""
+    try:
+        return tuple(kind(word) for word in words.split(",")) if words else ()
+    except ValueError:
+        example = "64,128,256" if kind is int else "0.4,0.6,0.75"
+        raise ConfigError(f"{option}: {words!r}, expected numbers like {example}") from None
 
 
 def options_of(words: str, option: str) -> dict[str, object]:

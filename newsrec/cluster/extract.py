@@ -21,6 +21,7 @@ from newsrec.cluster.sentences import split_sentences
 from newsrec.errors import ConfigError, DataError
 from newsrec.languages import canonical
 from newsrec.types import Article, Summary
+from newsrec.types.embeddings import unit_rows
 
 Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
@@ -128,8 +129,7 @@ def _unit(vectors: Floats, n: int) -> Floats:
         raise DataError(
             f"embed gave {vectors.shape} for {n} sentences, expected ({n}, dim), all finite"
         )
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return unit_rows(vectors)
 
 
 def _spoken(sentences: Sequence[Sentence], central: NDArray[np.float64], wanted: str) -> str:

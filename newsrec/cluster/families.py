@@ -46,17 +46,13 @@ class Families:
         rows = np.flatnonzero(near)
         self._sums = articles.sums(rows, of[rows], len(self._parents))
         self._sizes = np.bincount(of[rows], minlength=len(self._parents))
-        order = np.argsort(of, kind="stable")
-        self._order, self._bounds = (
-            order,
-            np.searchsorted(of[order], np.arange(len(self._sums) + 1)),
-        )
+        self._members = tree.members(level)
         self._away: dict[int, tuple[Rows, NDArray[np.float64]]] = {}
 
     def cases(self, clusters: NDArray[np.integer]) -> list[Case]:
         """A case for each of ``clusters``, of those wanted."""
         finest = self._level + 1 == self._tree.n_levels
-        members = [self._order[self._bounds[c] : self._bounds[c + 1]] for c in clusters.tolist()]
+        members = [self._members[c] for c in clusters.tolist()]
         children = self._children(members, finest)
         centres = unit(self._sums[clusters])
         return [

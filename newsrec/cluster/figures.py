@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newsrec.cluster.lettering import Names
+from newsrec.cluster.lettering import Names, is_wide, write
 from newsrec.cluster.treemap import Box, squarify
 from newsrec.cluster.view import Node, View, plural
 from newsrec.files import atomic_file
@@ -21,8 +21,6 @@ COLOURS = (
 )  # fmt: skip
 _GREY = "#8b8d92"
 _MOST = {"tiles": 24, "cells": 12, "stories": 14, "themes": 20, "languages": 20}
-# Letters of 8 points are about this wide and high, in inches.
-_LETTER, _LINE = 0.069, 0.15
 
 
 def draw(view: View, folder: Path) -> list[Path]:
@@ -69,16 +67,16 @@ def _hierarchy(view: View) -> Any:
         _tile(axes, box, colour)
         x, y, w, h = box
         if node is None:
-            _write(axes, box, {"s": f"others\n{n:,}"}, 9)
+            write(axes, box, {"s": f"others\n{n:,}"}, 9)
             continue
         inside = node.children and w > 1.0 and h > 0.8
-        _write(axes, (x, y, w, 0.32 if inside else h), names.of(node), 10, f"{n:,}", weight="bold")
+        write(axes, (x, y, w, 0.32 if inside else h), names.of(node), 10, f"{n:,}", weight="bold")
         if inside:
             cells = _divided(node, (x + 0.04, y + 0.32, w - 0.08, h - 0.36), _MOST["cells"])
             for i, (child, inside_n, cell) in enumerate(cells):
                 _tile(axes, cell, _darker(colour, 0.14 + 0.07 * (i % 3)), colour)
                 if child is None:
-                    _write(axes, cell, {"s": f"others\n{inside_n:,}"}, 8)
+                    write(axes, cell, {"s": f"others\n{inside_n:,}"}, 8)
                 else:
                     _cell(axes, cell, names, child)
     counts = zip(view.n_clusters, view.levels, strict=True)
@@ -101,13 +99,11 @@ def _divided(node: Node, box: Box, most: int) -> list[tuple[Node | None, int, Bo
 def _cell(axes: Any, box: Box, names: Names, node: Node) -> None:
     """A cluster of the second level, and as many names of what is in it as there is room for."""
     x, y, w, h = box
-    used = _write(axes, box, names.of(node), 8, weight="bold")
+    used = write(axes, box, names.of(node), 8, weight="bold")
     for child in node.children if used else ():
         if used + 0.4 > h:
             break
-        used += 0.04 + _write(
-            axes, (x, y + used + 0.02, w, min(h - used, 0.36)), names.of(child), 7
-        )
+        used += 0.04 + write(axes, (x, y + used + 0.02, w, min(h - used, 0.36)), names.of(child), 7)
 
 
 def _tile(axes: Any, box: Box, colour: str, edge: str = "white") -> None:
@@ -115,51 +111,6 @@ def _tile(axes: Any, box: Box, colour: str, edge: str = "white") -> None:
 
     x, y, w, h = box
     axes.add_patch(Rectangle((x, y), w, h, facecolor=colour, edgecolor=edge, linewidth=1.2))
-
-
-def _write(
-    axes: Any, box: Box, text: dict[str, Any], size: float, note: str = "", weight: str = "normal"
-) -> float:
-    """As much of a label as the place has room for, line by line; how high it is, in inches."""
-    from matplotlib.patches import Rectangle
-
-    x, y, w, h = box
-    wide = (2 if _is_wide(text["s"]) else 1) * (1.22 if weight == "bold" else 1)
-    for smaller in (size, 0.85 * size, 0.72 * size):
-        letter, line = _LETTER * smaller / 8, _LINE * smaller / 8
-        columns, rows = int((w - 0.12) / letter / wide), int((h - 0.04) / line)
-        longest = max((len(word) for word in text["s"].split()), default=0)
-        if longest <= columns:
-            break
-    if note and columns >= len(text["s"]) + len(note) + 2:
-        axes.text(x + w - 0.06, y + 0.06, note, size=size - 2, color="white", ha="right", va="top")
-    if columns < 4 or rows < 1:
-        return 0.0
-    lines = _wrapped(text["s"], columns)
-    if len(lines) > rows:
-        lines = lines[:rows]
-        lines[-1] = lines[-1][: columns - 1].rstrip() + "…"
-    drawn = axes.text(
-        x + 0.06, y + 0.05, "\n".join(lines), size=smaller, color="white", va="top",
-        weight=weight, **{key: value for key, value in text.items() if key != "s"},
-    )  # fmt: skip
-    drawn.set_clip_path(Rectangle((x, y), w, h, transform=axes.transData))
-    return 0.05 + line * len(lines)
-
-
-def _is_wide(text: str) -> bool:
-    return any(0x1100 <= ord(c) <= 0x11FF or 0x2E80 <= ord(c) <= 0xFFEF for c in text)
-
-
-def _wrapped(text: str, columns: int) -> list[str]:
-    from textwrap import wrap
-
-    # A word that does not fit is cut: broken in two it reads as two.
-    words = [
-        " ".join(w if len(w) <= columns or _is_wide(w) else f"{w[: columns - 1]}…" for w in part)
-        for part in map(str.split, text.split("\n"))
-    ]
-    return [line for part in words for line in wrap(part, columns)]
 
 
 def _darker(colour: str, by: float) -> str:
@@ -275,7 +226,7 @@ def _languages(view: View) -> Any:
     names = Names(view)
     rows = [names.of(theme) for theme in themes]
     beside = 0.09 * max(
-        (len(text["s"]) * (2 if _is_wide(text["s"]) else 1) for text in rows), default=0
+        (len(text["s"]) * (2 if is_wide(text["s"]) else 1) for text in rows), default=0
     )
     figure, axes = _figure(2.2 + beside + 0.55 * len(codes), 1.8 + 0.32 * max(len(themes), 1))
     most = max(float(share.max(initial=0)), 1e-9)

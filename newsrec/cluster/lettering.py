@@ -1,4 +1,4 @@
-"""Which installed font has the letters of a text, for matplotlib."""
+"""Which installed font has the letters of a text, and how much of it a place has room for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import unicodedata
 from functools import cache
 from typing import Any
 
+from newsrec.cluster.treemap import Box
 from newsrec.cluster.view import Node, View
 
 # matplotlib's own font first, so that figures look alike wherever it has the letters.
@@ -13,6 +14,8 @@ _FIRST = ("DejaVu Sans", "Noto Sans")
 # Blocks whose letters join, move or reorder: without shaping they cannot be read.
 _SHAPED = ((0x0590, 0x08FF), (0x0900, 0x0DFF), (0x0F00, 0x109F), (0x1780, 0x17FF), (0xFB1D, 0xFEFC))
 _LONGEST = 60
+# Letters of 8 points are about this wide and high, in inches.
+_LETTER, _LINE = 0.069, 0.15
 _NOT_DRAWN = ("So", "Cc", "Cf", "Co", "Cn", "Cs")
 
 
@@ -132,3 +135,48 @@ def _letters(path: str) -> frozenset[int]:
         return frozenset(font.get_charmap())
     except (OSError, RuntimeError):
         return frozenset()
+
+
+def write(
+    axes: Any, box: Box, text: dict[str, Any], size: float, note: str = "", weight: str = "normal"
+) -> float:
+    """As much of a label as the place has room for, line by line; how high it is, in inches."""
+    from matplotlib.patches import Rectangle
+
+    x, y, w, h = box
+    wide = (2 if is_wide(text["s"]) else 1) * (1.22 if weight == "bold" else 1)
+    for smaller in (size, 0.85 * size, 0.72 * size):
+        letter, line = _LETTER * smaller / 8, _LINE * smaller / 8
+        columns, rows = int((w - 0.12) / letter / wide), int((h - 0.04) / line)
+        longest = max((len(word) for word in text["s"].split()), default=0)
+        if longest <= columns:
+            break
+    if note and columns >= len(text["s"]) + len(note) + 2:
+        axes.text(x + w - 0.06, y + 0.06, note, size=size - 2, color="white", ha="right", va="top")
+    if columns < 4 or rows < 1:
+        return 0.0
+    lines = _wrapped(text["s"], columns)
+    if len(lines) > rows:
+        lines = lines[:rows]
+        lines[-1] = lines[-1][: columns - 1].rstrip() + "…"
+    drawn = axes.text(
+        x + 0.06, y + 0.05, "\n".join(lines), size=smaller, color="white", va="top",
+        weight=weight, **{key: value for key, value in text.items() if key != "s"},
+    )  # fmt: skip
+    drawn.set_clip_path(Rectangle((x, y), w, h, transform=axes.transData))
+    return 0.05 + line * len(lines)
+
+
+def is_wide(text: str) -> bool:
+    return any(0x1100 <= ord(c) <= 0x11FF or 0x2E80 <= ord(c) <= 0xFFEF for c in text)
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    from textwrap import wrap
+
+    # A word that does not fit is cut: broken in two it reads as two.
+    words = [
+        " ".join(w if len(w) <= columns or is_wide(w) else f"{w[: columns - 1]}…" for w in part)
+        for part in map(str.split, text.split("\n"))
+    ]
+    return [line for part in words for line in wrap(part, columns)]

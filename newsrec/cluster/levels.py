@@ -13,7 +13,7 @@ from newsrec.cluster.forest import Forest
 from newsrec.cluster.linkage import EXACT_BELOW, merge_nearest
 from newsrec.errors import ConfigError, DataError, unknown_name
 from newsrec.types.clusters import ClusterTree, Labels
-from newsrec.types.embeddings import Embeddings
+from newsrec.types.embeddings import Embeddings, EncoderSpec
 
 DIRECTIONS = ("refine", "merge")
 
@@ -54,19 +54,25 @@ def cluster_embeddings(
     level (default: its finest ones, and all dimensions where it has fewer than there are levels).
     Raises `ConfigError` for a size that the encoder was not made for.
     """
-    sizes = embeddings.spec.levels
-    if dims is None:
-        dims = [*sizes[-len(thresholds) :], *[sizes[-1]] * (len(thresholds) - len(sizes))]
-    for dim in dims:
-        if dim not in sizes:
-            raise ConfigError(
-                f"{embeddings.spec.encoder.name} has no level of {dim} dimensions; "
-                f"levels: {', '.join(map(str, sizes))}"
-            )
-    levels = levels_of(thresholds, dims, any_order=any_order)
+    chosen = dims_of(embeddings.spec.encoder, len(thresholds), dims)
+    levels = levels_of(thresholds, chosen, any_order=any_order)
     return cluster_levels(
         embeddings.vectors, levels, linkage=linkage, direction=direction, present=embeddings.present
     )
+
+
+def dims_of(
+    encoder: EncoderSpec, n_levels: int, dims: Sequence[int] | None = None
+) -> tuple[int, ...]:
+    """``dims``, or the finest Matryoshka sizes of ``encoder``, coarse to fine (all dimensions where
+    it has fewer than there are levels). `ConfigError` for a size that it was not made for."""
+    sizes = encoder.levels
+    chosen = dims or (*sizes[-n_levels:], *[sizes[-1]] * (n_levels - len(sizes)))
+    for dim in chosen:
+        if dim not in sizes:
+            known = ", ".join(map(str, sizes))
+            raise ConfigError(f"{encoder.name} has no level of {dim} dimensions; it has {known}")
+    return tuple(chosen)
 
 
 def levels_of(

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from newsrec.cluster.shelf import level_names
 from newsrec.cluster.timeline import Timeline, timeline
 from newsrec.cluster.view import Articles, Captions, Counts, Headline, Node, View, own_bytes
 from newsrec.errors import DataError
@@ -18,7 +19,6 @@ from newsrec.types.clusters import ClusterTree
 
 MAX_BYTES = 8_000_000
 _LETTERS, _SUMMARY, _KEYWORDS, _URL = 200, 700, 12, 500
-_LEVELS = {1: ("story",), 2: ("topic", "story"), 3: ("theme", "topic", "story")}
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 # What turns the writing direction of all that follows.
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -59,7 +59,7 @@ def view_of(
     fit together.
     """
     captions.check(tree)
-    names = tuple(levels or _LEVELS.get(tree.n_levels) or _numbered(tree.n_levels))
+    names = tuple(levels or level_names(tree.n_levels))
     for what, found, expected in (
         ("articles", len(articles), len(tree)),
         ("levels", len(names), tree.n_levels),
@@ -78,10 +78,6 @@ def view_of(
         if size <= max_bytes or allowed.listed <= _FEWEST:
             return view
         allowed = _smaller(allowed, view, size, max_bytes)
-
-
-def _numbered(n_levels: int) -> tuple[str, ...]:
-    return tuple(f"level {level + 1} cluster" for level in range(n_levels))
 
 
 def _smaller(limits: Limits, view: View, size: int, most: int) -> Limits:

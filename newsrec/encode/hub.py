@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from newsrec.encode.presets import PRESETS, names
-from newsrec.encode.said import one_line
-from newsrec.errors import ConfigError, DataError
+from newsrec.errors import ConfigError, DataError, one_line
 
 #: Seconds to wait for the hub's answer. huggingface_hub 2.4 waits for ever on a silent host and
 #: sentence-transformers 6.2 retries an unreachable one for over a minute, so newsrec asks first.

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from transformers.utils import logging as transformers_logging
 
-from newsrec.encode.said import one_line
-from newsrec.errors import ConfigError, DataError, MissingExtra, NewsrecError
+from newsrec.errors import ConfigError, DataError, MissingExtra, NewsrecError, one_line
 
 
 @contextmanager

@@ -23,8 +23,7 @@ from newsrec.encode.checked import as_texts
 from newsrec.encode.folder import is_pipeline
 from newsrec.encode.loading import loading
 from newsrec.encode.presets import Preset
-from newsrec.encode.said import one_line
-from newsrec.errors import ConfigError, DataError
+from newsrec.errors import ConfigError, DataError, one_line
 from newsrec.types import EncoderSpec
 from newsrec.types.embeddings import unit_rows
 

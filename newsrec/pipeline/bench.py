@@ -24,7 +24,7 @@ from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.origin import provenance
 from newsrec.pipeline.pools import reranked
 from newsrec.pipeline.scene import OWN, Scene, make_scene
-from newsrec.pipeline.stored import Words, remade
+from newsrec.pipeline.stored import Words, getter
 from newsrec.pipeline.systems import System, systems
 from newsrec.pipeline.themes import AUTO, Themes, check_cut, choice, themes
 from newsrec.pipeline.traits import load_traits
@@ -240,23 +240,12 @@ class Bench:
             build.ranker(ranker, Given(seed=seed, listed=listed), {})
 
     def _getter(self, config: EncoderConfig) -> Callable[[str], Embeddings]:
-        from newsrec.encode import EmbeddingStore
-
-        encoder, corpus, view = self.encoder(config.label), self.corpus, self.config.view
-        words, store = None, self.store
-        if store is None:
-            store = EmbeddingStore()
-            if config.label not in self._given:
-                words = Words(config.label, self.config.trust_remote_code)
-
-        def get(language: str) -> Embeddings:
-            texts = corpus.texts(language)
-            with remade(corpus, language, view, words):
-                return store.get(
-                    encoder, texts, view, corpus.fingerprint, on_progress=self.on_progress
-                )
-
-        return get
+        named = self.store is None and config.label not in self._given
+        words = Words(config.label, self.config.trust_remote_code) if named else None
+        return getter(
+            self.corpus, self.encoder(config.label), self.config.view, self.store, words,
+            self.on_progress,
+        )  # fmt: skip
 
     def _features(self, scene: Scene, get: Callable[[str], Embeddings] | None) -> Features:
         return make_features(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.cluster.days import Changes
-from newsrec.cluster.levels import check_vectors, cluster_levels, levels_of
+from newsrec.cluster.levels import check_vectors, cluster_levels, dims_of, levels_of
 from newsrec.cluster.renewal import Today, renew
 from newsrec.cluster.shelf import ClusteredShelf
 from newsrec.cluster.store import load_clusters, save_clusters
@@ -61,14 +61,7 @@ class Cut:
                 "with them (newsrec cluster build --thresholds A,B,C --out FILE) and give those: "
                 "--clusters FILE"
             )
-        sizes, n = encoder.levels, len(thresholds)
-        dims = self.dims or (*sizes[-n:], *[sizes[-1]] * (n - len(sizes)))
-        for dim in dims:
-            if dim not in sizes:
-                known = ", ".join(map(str, sizes))
-                raise ConfigError(
-                    f"{encoder.name} has no level of {dim} dimensions; it has {known}"
-                )
+        dims = dims_of(encoder, len(thresholds), self.dims)
         levels_of(thresholds, dims, any_order=self.any_order)
         return Cut(languages, thresholds, dims, self.linkage, self.direction, self.any_order)
 
@@ -79,8 +72,8 @@ def clusters(
     """The clusters of ``corpus`` as ``vectors``' encoder sees it; made and kept where they are not.
     The articles of the tree are the rows of its news.
 
-    ``path``: a file to read, whatever it was made from (see `made_with` to find out); None: the
-    place under ``data/clusters`` that belongs to corpus, encoder and ``cut``.
+    ``path``: a file to read (`of_file`), by whatever encoder it was made; None: the place under
+    ``data/clusters`` that belongs to corpus, encoder and ``cut``.
     """
     ids = np.asarray(corpus.news.ids)
     if path is not None:

@@ -83,7 +83,7 @@ class _Summaries:
         total = sum(map(len, wanted))
         found = []
         for level, clusters in enumerate(wanted):
-            rows = _members(tree.labels[level])
+            rows = tree.members(level)
             texts = [""] * tree.n_clusters[level]
             for cluster in clusters.tolist():
                 texts[cluster] = self._one(rows[cluster], f"{self._shelf.levels[level]} {cluster}")
@@ -105,10 +105,3 @@ class _Summaries:
                 self._on_failure(f"{name}: no summary ({error})")
             return ""
         return summary.text
-
-
-def _members(labels: NDArray[np.int32]) -> list[NDArray[np.int64]]:
-    """Rows of each cluster."""
-    order = np.argsort(labels, kind="stable")
-    order = order[labels[order] >= 0]
-    return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []

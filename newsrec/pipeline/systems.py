@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from newsrec import build
 from newsrec.config import (
-    NO_RERANKER,
     EncoderConfig,
     ExperimentConfig,
     RankerConfig,
@@ -16,6 +15,7 @@ from newsrec.config import (
 from newsrec.errors import ConfigError
 from newsrec.evaluate.contrasts import NO_ENCODER
 from newsrec.protocols import Reranker
+from newsrec.spelling import NO_RERANKER
 
 OWN_ORDER = RerankerConfig()
 

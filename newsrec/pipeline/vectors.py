@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from newsrec.corpus import Corpus
 from newsrec.encode import EmbeddingStore, load_encoder
 from newsrec.files import data_root
-from newsrec.pipeline.stored import Words, remade
+from newsrec.pipeline.stored import Words, getter
 from newsrec.protocols import Encoder
 from newsrec.rank.centre import mean_of, plain, sides, unit_rows, without_means
 from newsrec.rank.search import Shelf
@@ -121,9 +121,5 @@ class Vectors:
         return unit_rows(side) if found.normalized else side
 
     def _embeddings(self, language: str) -> Embeddings:
-        corpus = self._corpus
-        texts = corpus.texts(language)
-        with remade(corpus, language, VIEW, self._words):
-            return self._store.get(
-                self._encoder, texts, VIEW, corpus.fingerprint, on_progress=self._on_progress
-            )
+        get = getter(self._corpus, self._encoder, VIEW, self._store, self._words, self._on_progress)
+        return get(language)

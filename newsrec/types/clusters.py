@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,6 +62,13 @@ class ClusterTree:
         """Articles in each cluster of ``level``, ``(k,)``."""
         row = self.labels[level]
         return np.bincount(row[row >= 0], minlength=self.n_clusters[level])
+
+    def members(self, level: int) -> list[NDArray[np.int64]]:
+        """For each cluster of ``level`` its articles, rising."""
+        row = self.labels[level]
+        order = np.argsort(row, kind="stable")
+        bounds = np.searchsorted(row[order], np.arange(self.n_clusters[level] + 1))
+        return [order[a:b] for a, b in itertools.pairwise(bounds.tolist())]
 
     def parents(self, level: int) -> Labels:
         """``(k,)``: for each cluster of ``level`` the cluster of the level above; -1 at the top."""

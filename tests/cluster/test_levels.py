@@ -85,7 +85,7 @@ def test_slices_come_from_the_encoder() -> None:
     assert plain.tree.dims == (32, 32, 32)
     chosen = cluster_embeddings(embeddings(vectors, (8, 16, 32), here), (0.4, 0.6), (8, 8))
     assert chosen.tree.dims == (8, 8)
-    with pytest.raises(ConfigError, match="toy has no level of 12 dimensions; levels: 8, 16, 32"):
+    with pytest.raises(ConfigError, match="toy has no level of 12 dimensions; it has 8, 16, 32"):
         cluster_embeddings(embeddings(vectors, (8, 16, 32), here), (0.4, 0.6), (12, 32))
 
 

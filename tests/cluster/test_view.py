@@ -254,4 +254,4 @@ def test_levels_have_plurals() -> None:
     assert [plural(x) for x in ("theme", "story", "day")] == ["themes", "stories", "days"]
     tree = tree_of([0], [0], [0], [0])
     view = view_of(tree, shelf({"eng": ["x"]}), Captions(names_of(tree)))
-    assert view.levels[3] == "level 4 cluster"
+    assert view.levels == ("theme", "topic1", "topic2", "story")

@@ -7,19 +7,12 @@ from typing import Annotated
 
 import typer
 
-from newsrec.cli.cluster.options import (
-    Dims,
-    Encoder,
-    Folder,
-    Languages,
-    Trust,
-    codes,
-    numbers,
-)
+from newsrec.cli.cluster.options import Dims, Encoder, Languages, Trust, codes
+from newsrec.cli.options import Corpus
 
 
 def build(
-    corpus: Folder = None,
+    corpus: Corpus = None,
     encoder: Encoder = "mini",
     lang: Languages = None,
     thresholds: Annotated[
@@ -40,6 +33,7 @@ def build(
     """Cluster a corpus into themes, topics and stories, and keep them."""
     from newsrec.cli.cluster.table import levels_table
     from newsrec.cli.progress import progress
+    from newsrec.cli.words import numbers
     from newsrec.pipeline.clusters import Cut, make_clusters, place_of
     from newsrec.pipeline.open import open_corpus
     from newsrec.pipeline.vectors import Vectors

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from newsrec.cli.cluster.options import Encoder, Folder, Trust
+from newsrec.cli.cluster.options import Encoder, Trust
+from newsrec.cli.options import Corpus
 
 
 def show(
-    corpus: Folder = None,
+    corpus: Corpus = None,
     encoder: Encoder = "mini",
     clusters: Annotated[
         Path | None, typer.Option(help="File of `newsrec cluster build`. [the corpus's own]")

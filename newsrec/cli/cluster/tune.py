@@ -7,15 +7,8 @@ from typing import Annotated
 
 import typer
 
-from newsrec.cli.cluster.options import (
-    Dims,
-    Encoder,
-    Folder,
-    Languages,
-    Trust,
-    codes,
-    numbers,
-)
+from newsrec.cli.cluster.options import Dims, Encoder, Languages, Trust, codes
+from newsrec.cli.options import Corpus
 
 #: Fewer judged pairs of a kind say little.
 _FEW = 30
@@ -29,7 +22,7 @@ def tune(
     stories: Annotated[
         bool, typer.Option("--stories", help="By the corpus's categories and story ids.")
     ] = False,
-    corpus: Folder = None,
+    corpus: Corpus = None,
     encoder: Encoder = "mini",
     lang: Languages = None,
     dims: Dims = None,
@@ -40,12 +33,14 @@ def tune(
     """Choose the threshold of each level by the best F1 over pairs."""
     from newsrec.cli.cluster.table import curves_table
     from newsrec.cli.progress import progress
+    from newsrec.cli.words import numbers
     from newsrec.cluster.curves import chosen, draw_curves
+    from newsrec.cluster.levels import dims_of
     from newsrec.cluster.shelf import level_names
     from newsrec.errors import ConfigError
     from newsrec.files import write_json
     from newsrec.pipeline.open import open_corpus
-    from newsrec.pipeline.tuning import tuned_curves
+    from newsrec.pipeline.thresholds import tuned_curves
     from newsrec.pipeline.vectors import Vectors
 
     if (pairs is None) == (not stories):
@@ -53,7 +48,7 @@ def tune(
     opened = open_corpus(corpus)
     with progress("encoding") as report:
         vectors = Vectors(opened, encoder, trust_remote_code=trust, on_progress=report)
-        sizes = numbers(dims, "--dims", int) or vectors.encoder.spec.levels[-3:]
+        sizes = dims_of(vectors.encoder.spec, 3, numbers(dims, "--dims", int))
         curves = tuned_curves(pairs, opened, vectors, sizes, codes(lang), linkage, report)
     rows = chosen(curves, level_names(len(curves)))
     typer.echo(curves_table(rows))

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from newsrec.cli.cluster.options import Encoder, Folder, Trust
+from newsrec.cli.cluster.options import Encoder, Trust
+from newsrec.cli.options import Corpus
 
 
 def update(
     clusters: Annotated[Path, typer.Option(help="File of `newsrec cluster build`.")],
-    corpus: Folder = None,
+    corpus: Corpus = None,
     encoder: Encoder = "mini",
     out: Annotated[Path | None, typer.Option(help="File to write. [the same]")] = None,
     window: Annotated[

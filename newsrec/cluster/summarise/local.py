@@ -15,7 +15,7 @@ from typing import Any
 from newsrec.cluster.articles import summary_of
 from newsrec.cluster.plain import answer_sentences
 from newsrec.cluster.summarise.frame import MOST_CHARACTERS, TASK, Frame, Message, framed
-from newsrec.errors import ConfigError, DataError, MissingExtra, NewsrecError
+from newsrec.errors import ConfigError, DataError, MissingExtra, NewsrecError, one_line
 from newsrec.languages import canonical
 from newsrec.types import Article, Summary
 
@@ -65,9 +65,9 @@ class LocalModel:
         except NewsrecError:
             raise
         except ImportError as error:
-            raise MissingExtra(f"{self.name}: {_one_line(error)}; install newsrec[llm]") from error
+            raise MissingExtra(f"{self.name}: {one_line(error)}; install newsrec[llm]") from error
         except Exception as error:  # the libraries raise whatever they like for a broken folder
-            raise DataError(f"{self.name}: not loadable: {_one_line(error)}") from error
+            raise DataError(f"{self.name}: not loadable: {one_line(error)}") from error
         self._special = special_tokens(self._tokenizer)
 
     def __call__(self, articles: Sequence[Article], language: str) -> Summary:
@@ -181,7 +181,7 @@ def _base(model: str, adapter: str | None) -> tuple[str, str | None]:
     try:
         named = json.loads(file.read_text("utf-8"))["base_model_name_or_path"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{file}: not an adapter's configuration ({_one_line(error)})") from None
+        raise DataError(f"{file}: not an adapter's configuration ({one_line(error)})") from None
     return str(named), model
 
 
@@ -193,7 +193,7 @@ def _trained_for(adapter: str | None) -> str:
     try:
         return str(json.loads(file.read_text("utf-8"))["config"]["task"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{file}: not the recipe of an adapter ({_one_line(error)})") from None
+        raise DataError(f"{file}: not the recipe of an adapter ({one_line(error)})") from None
 
 
 def load_model(base: str, adapter: str | None = None, device: str | None = None) -> tuple[Any, Any]:
@@ -256,10 +256,6 @@ def model_folder(name: str) -> Path:
         except Exception:
             raise DataError(
                 f"{name}: neither a folder, nor in the cache, nor on the Hugging Face Hub "
-                f"({_one_line(error)}); `hf download {name} --local-dir FOLDER`, then hf:FOLDER"
+                f"({one_line(error)}); `hf download {name} --local-dir FOLDER`, then hf:FOLDER"
             ) from None
     return Path(found)
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -12,7 +12,7 @@ from newsrec.cluster.shelf import level_names
 from newsrec.cluster.tune import Curve, pairs_of_stories, tune_levels
 from newsrec.corpus import Corpus
 from newsrec.corpus.pairs import JudgedPairs, read_pairs
-from newsrec.errors import ConfigError, DataError
+from newsrec.errors import DataError
 from newsrec.pipeline.clusters import shelf_today
 from newsrec.pipeline.vectors import Vectors
 from newsrec.protocols import Encoder
@@ -31,7 +31,10 @@ def tuned_curves(
     linkage: str = "average",
     on_progress: OnProgress | None = None,
 ) -> tuple[Curve, ...]:
-    """By the judged pairs of a file, or (None) by what the corpus knows of its stories."""
+    """By the judged pairs of a file, or (None) by what the corpus knows of its stories.
+
+    ``dims`` are Matryoshka sizes of the encoder (`newsrec.cluster.levels.dims_of`).
+    """
     if pairs is None:
         return tune_on_stories(corpus, vectors, dims, languages, linkage=linkage)
     judged = read_pairs(pairs)
@@ -50,7 +53,6 @@ def tune_on_texts(
     on_progress: OnProgress | None = None,
 ) -> tuple[Curve, ...]:
     """A curve a level for pairs that bring their texts; each language without its mean."""
-    _check_dims(encoder, dims)
     parts, size = [], 512
     for start in range(0, len(judged.articles), size):
         parts.append(encoder.encode(list(judged.articles[start : start + size])))
@@ -74,7 +76,6 @@ def tune_on_corpus(
     linkage: str = "average",
 ) -> tuple[Curve, ...]:
     """A curve a level for pairs of a corpus's articles; the whole shelf is clustered."""
-    _check_dims(vectors.encoder, dims)
     today = shelf_today(corpus, vectors, languages or corpus.languages, dims)
     rows = corpus.news.rows(judged.articles).astype(np.int64)
     return _tuned(
@@ -106,7 +107,6 @@ def tune_on_stories(
             f"corpus {corpus.name!r} knows no {lacking[0]} of any article (themes are categories, "
             "topics subcategories, stories story ids); judged pairs are needed: --pairs FILE"
         )
-    _check_dims(vectors.encoder, dims)
     today = shelf_today(corpus, vectors, languages or corpus.languages, dims)
     rng = np.random.default_rng(seed)
     drawn = [pairs_of_stories(columns[name], rng) for name in names]
@@ -133,12 +133,3 @@ def _tuned(
     if not kept.any():
         raise DataError("none of the judged pairs has text for both its articles")
     return tune_levels(vectors[rows], dims, place[pairs[kept]], grade[kept], linkage=linkage)
-
-
-def _check_dims(encoder: Encoder, dims: Sequence[int]) -> None:
-    for dim in dims:
-        if dim not in encoder.spec.levels:
-            raise ConfigError(
-                f"{encoder.spec.name} has no level of {dim} dimensions; it has "
-                f"{', '.join(map(str, encoder.spec.levels))}"
-            )

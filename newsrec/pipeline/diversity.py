@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from newsrec.config import NO_RERANKER, ExperimentConfig, RerankerConfig
+from newsrec.config import ExperimentConfig, RerankerConfig
 from newsrec.errors import ConfigError
 from newsrec.evaluate.run import Shown, expand
 from newsrec.evaluate.tradeoff import ACCURACY, TradeOff
@@ -18,6 +18,7 @@ from newsrec.pipeline.themes import NONE
 from newsrec.pipeline.tradeoff import WEIGHTS, check_weights, trade_off
 from newsrec.protocols import Encoder
 from newsrec.rerank.greedy import Weighted
+from newsrec.spelling import NO_RERANKER
 
 if TYPE_CHECKING:
     from newsrec.encode import EmbeddingStore

@@ -1,0 +1,92 @@
+"""How encoders, rankers and re-rankers are written in one word: ``name:key=value:key=value``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel
+
+from newsrec.errors import ConfigError
+
+#: The re-ranker that leaves a list as it is.
+NO_RERANKER = "none"
+
+
+def as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _spelled_out(value: Any, where: str) -> Any:
+    """``mini`` as ``{"name": "mini"}``."""
+    if isinstance(value, str):
+        return {"name": value}
+    if not isinstance(value, Mapping | BaseModel):
+        raise ConfigError(f"{where}: {value!r}, expected a name or a mapping with a name")
+    return value
+
+
+def ranker(value: Any, where: str) -> Any:
+    """``fusion:centre=none:cold=none`` as a mapping."""
+    if not isinstance(value, str):
+        return _spelled_out(value, where)
+    found = _with_options(value, where, "ranker")
+    for key in ("cold", "called"):
+        if key in found["options"]:
+            found[key] = found["options"].pop(key)
+    return found
+
+
+def reranker(value: Any, where: str) -> Any:
+    """``quota:at_most={story: 1}`` as a mapping; YAML's null is the name ``none``."""
+    if value is None:
+        return {"name": NO_RERANKER}
+    if not isinstance(value, str):
+        return _spelled_out(value, where)
+    return _with_options(value, where, "re-ranker")
+
+
+def _with_options(value: str, where: str, kind: str) -> dict[str, Any]:
+    """``name:key=value:key=value``; colons in brackets and braces belong to a value."""
+    name, *options = re.split(r":(?![^\[{]*[\]}])", value)
+    found: dict[str, Any] = {"name": name.replace("_", "-"), "options": {}}
+    for option in options:
+        key, equals, text = option.partition("=")
+        if not equals:
+            raise ConfigError(f"{where}: {kind} option {option!r}, expected key=value")
+        # A shell word has no blanks: {story:1} is what YAML writes {story: 1}.
+        text = re.sub(r":(?! )", ": ", text) if text.startswith("{") else text
+        found["options"][key] = scalar(text, where)
+    return found
+
+
+def encoder(value: Any, where: str) -> Any:
+    """``labse=/models/a:precision=int8`` as a mapping.
+
+    Only ``:key=value`` at the end are options: names and folders may hold colons, and a folder that
+    is there is a name as it stands.
+    """
+    if not isinstance(value, str):
+        return _spelled_out(value, where)
+    name, options = value, {}
+    while not _is_folder(name) and (last := re.fullmatch(r"(.+):([a-z_]+)=([^/\\]*)", name)):
+        name = last[1]
+        options[last[2]] = scalar(last[3], where)
+    return {"name": name, "options": dict(reversed(options.items()))}
+
+
+def _is_folder(name: str) -> bool:
+    return Path(name).expanduser().exists() or (
+        "=" in name and Path(name.partition("=")[2]).expanduser().exists()
+    )
+
+
+def scalar(text: str, where: str) -> Any:
+    """One value as YAML reads it; `ConfigError` begins with ``where``."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ConfigError(f"{where}: {text!r} is no value") from None
