@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
-from newsrec.config import EncoderConfig, RankerConfig, RerankerConfig
+from newsrec.config import EncoderConfig, HeadConfig, RankerConfig, RerankerConfig, TrainConfig
 from newsrec.errors import ConfigError, unknown_name
 from newsrec.protocols import Encoder, Ranker, Reranker, Summarizer
+from newsrec.rank import trained
 from newsrec.rank.clicks import ClickLog
+from newsrec.rank.fit_options import FitOptions
 from newsrec.rank.table import RANKERS, Given, Recipe, make_ranker
+from newsrec.rank.trained import Trained
 from newsrec.rerank.table import RERANKERS, make_reranker
-from newsrec.spelling import NO_RERANKER
+from newsrec.spelling import NO_RERANKER, is_path
 from newsrec.types import Strings, Texts
 
 if TYPE_CHECKING:
     from newsrec.cluster.extract import Embed
+    from newsrec.rank.heads.head import NewsHead
+    from newsrec.rank.heads.table import HeadRecipe
+    from newsrec.rank.inputs import Inputs
 
 #: Rankers that are references for the others.
 BASELINES = tuple(name for name, recipe in RANKERS.items() if not recipe.vectors)
@@ -29,9 +36,9 @@ _OF_SCENE = ("view", "newest", "history_language", "shelf_language", "threads")
 def check(config: RankerConfig) -> Recipe:
     """The ranker's row of the table; `ConfigError` for a name or an option that is not in it, and
     for a value that the option does not take: the ranker is made once, from nothing (one that
-    belongs to a split is not)."""
-    recipe = _recipe(config)
-    if "listed" in recipe.needs:
+    comes from a file is not)."""
+    recipe = row(config)
+    if recipe.stored:
         return recipe
     nothing = Strings.pack([])
     texts = Texts("eng", nothing, nothing, nothing.data.lengths > 0)
@@ -39,11 +46,14 @@ def check(config: RankerConfig) -> Recipe:
     return recipe
 
 
-def _recipe(config: RankerConfig) -> Recipe:
-    """The row of the table, when name, options and their types are right."""
-    if config.name not in RANKERS:
-        raise unknown_name("ranker", config.name, tuple(RANKERS))
-    recipe = RANKERS[config.name]
+def row(config: RankerConfig) -> Recipe:
+    """The row of the table, or the folder's, when name, options and their types are right."""
+    if config.name in RANKERS:
+        recipe = RANKERS[config.name]
+    elif is_path(config.name):
+        recipe = trained.recipe(_folder(config), _load_trained)
+    else:
+        raise unknown_name("ranker", config.name, (*RANKERS, "FOLDER of a trained one"))
     known = tuple(option for option in recipe.options if option not in _OF_SCENE)
     for option in config.options:
         if option not in known:
@@ -52,6 +62,60 @@ def _recipe(config: RankerConfig) -> Recipe:
     for option, value in config.options.items():
         _check_type(f"ranker {config.name!r}", option, value, types.get(option, Any))
     return recipe
+
+
+def trained_ranker(config: RankerConfig) -> Trained | None:
+    """What is in the folder of a trained ranker; None for a ranker of the table."""
+    return None if config.name in RANKERS else trained.trained(_folder(config))
+
+
+def _folder(config: RankerConfig) -> Path:
+    return Path(config.name).expanduser()
+
+
+def head_recipe(config: HeadConfig) -> HeadRecipe:
+    """The head's row of the table; `ConfigError` for a name or an option that is not in it, and for
+    a value that the option does not take."""
+    from newsrec.rank.heads.table import HEADS
+
+    if config.name not in HEADS:
+        raise unknown_name("head", config.name, tuple(HEADS))
+    recipe = HEADS[config.name]
+    types = get_type_hints(recipe.make)
+    for option, value in config.options.items():
+        if option not in recipe.options:
+            known = recipe.options or ("(none)",)
+            raise unknown_name(f"option of head {config.name!r}:", option, known)
+        _check_type(f"head {config.name!r}", option, value, types.get(option, Any))
+    return recipe
+
+
+def head(config: HeadConfig, inputs: Inputs, seed: int) -> NewsHead:
+    """The head of ``config`` with random weights from ``seed``."""
+    from newsrec.rank.heads.table import make_head
+
+    head_recipe(config)
+    options = {k: tuple(v) if isinstance(v, list) else v for k, v in config.options.items()}
+    return make_head(config.name, inputs, seed, **options)
+
+
+def fit_options(config: TrainConfig, seed: int, *, few: bool) -> FitOptions:
+    """How ``config`` trains; a ``few`` impressions make batches of 8, as in paper 004, unless it
+    says otherwise. `ConfigError` for an unknown option or a value that is none."""
+    known = tuple(f.name for f in fields(FitOptions) if f.name not in ("seed", "newest"))
+    types = get_type_hints(FitOptions)
+    for option, value in config.options.items():
+        if option not in known:
+            raise unknown_name("training option", option, known)
+        _check_type("training", option, value, types[option])
+    chosen: dict[str, Any] = {**({"batch": 8} if few else {}), **config.options}
+    return FitOptions(**chosen, seed=seed, newest=config.protocol != "newsreclib")
+
+
+def _load_trained(folder: Path, seed: int | None) -> Any:
+    from newsrec.rank.model_folder import load_ranker
+
+    return load_ranker(folder, seed)
 
 
 def _check_type(what: str, option: str, value: object, wanted: Any) -> None:
@@ -88,7 +152,7 @@ def ranker(config: RankerConfig, given: Given, scene: Mapping[str, Any]) -> Rank
     """
     from newsrec.rank.cold import ColdStart, WithFallback
 
-    recipe = _recipe(config)
+    recipe = row(config)
     options = {key: value for key, value in scene.items() if key in recipe.options}
     made = _made(config, given, options)
     if config.cold == "none" or not reads_text(recipe):
@@ -122,6 +186,8 @@ def reranker(config: RerankerConfig) -> Reranker | None:
 
 
 def _made(config: RankerConfig, given: Given, options: Mapping[str, Any]) -> Ranker:
+    if config.name not in RANKERS:
+        return row(config).make(given.seed, **options)
     try:
         return make_ranker(config.name, given, **{**options, **config.options})
     except (ConfigError, TypeError, ValueError) as error:

@@ -40,6 +40,15 @@ def ranker(value: Any, where: str) -> Any:
     return found
 
 
+def head(value: Any, where: str) -> Any:
+    """``naml:query=50`` as a mapping."""
+    return (
+        _with_options(value, where, "head")
+        if isinstance(value, str)
+        else _spelled_out(value, where)
+    )
+
+
 def reranker(value: Any, where: str) -> Any:
     """``quota:at_most={story: 1}`` as a mapping; YAML's null is the name ``none``."""
     if value is None:
@@ -52,7 +61,8 @@ def reranker(value: Any, where: str) -> Any:
 def _with_options(value: str, where: str, kind: str) -> dict[str, Any]:
     """``name:key=value:key=value``; colons in brackets and braces belong to a value."""
     name, *options = re.split(r":(?![^\[{]*[\]}])", value)
-    found: dict[str, Any] = {"name": name.replace("_", "-"), "options": {}}
+    name = name if is_path(name) else name.replace("_", "-")
+    found: dict[str, Any] = {"name": name, "options": {}}
     for option in options:
         key, equals, text = option.partition("=")
         if not equals:
@@ -76,6 +86,11 @@ def encoder(value: Any, where: str) -> Any:
         name = last[1]
         options[last[2]] = scalar(last[3], where)
     return {"name": name, "options": dict(reversed(options.items()))}
+
+
+def is_path(name: str) -> bool:
+    """Whether a name is meant as a folder: it has a separator, or there is one of that name."""
+    return any(sign in name for sign in "/\\") or Path(name).expanduser().is_dir()
 
 
 def _is_folder(name: str) -> bool:

@@ -7,7 +7,16 @@ from io import TextIOWrapper
 
 import typer
 
-from newsrec.cli import cluster, encode, evaluate, prepare, recbole, recommend, tune_diversity
+from newsrec.cli import (
+    cluster,
+    encode,
+    evaluate,
+    prepare,
+    recbole,
+    recommend,
+    train,
+    tune_diversity,
+)
 from newsrec.errors import NewsrecError
 
 app = typer.Typer(
@@ -23,6 +32,7 @@ app.command("encode")(encode.encode)
 app.add_typer(cluster.app, name="cluster")
 app.command("recommend")(recommend.recommend)
 app.command("evaluate")(evaluate.evaluate)
+app.command("train")(train.train)
 app.command("tune-diversity")(tune_diversity.tune_diversity)
 app.add_typer(recbole.app, name="recbole")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from newsrec.cli.options import Clusters, Corpus, HistoryLang, Trust
+from newsrec.cli.options import Clusters, Corpus, HistoryLang, NoTrack, TrackingUri, Trust
 
 
 class Protocol(StrEnum):
@@ -29,7 +29,7 @@ def evaluate(
     trust_remote_code: Trust = None,
     ranker: Annotated[
         str | None,
-        typer.Option(help="With options: fusion,fusion:centre=none,tfidf. [fusion]"),
+        typer.Option(help="With options: fusion,fusion:centre=none,tfidf,./trained. [fusion]"),
     ] = None,
     rerank: Annotated[
         str | None,
@@ -59,10 +59,8 @@ def evaluate(
     submission: Annotated[
         Path | None, typer.Option(help="Write MIND's prediction.zip; needs no labels.")
     ] = None,
-    tracking_uri: Annotated[
-        str | None, typer.Option(help="MLflow. [sqlite:///data/runs/mlflow.db]")
-    ] = None,
-    no_track: Annotated[bool, typer.Option("--no-track", help="Record nothing in MLflow.")] = False,
+    tracking_uri: TrackingUri = None,
+    no_track: NoTrack = False,
     config: Annotated[
         Path | None, typer.Option(help="YAML; options given here win over it.")
     ] = None,

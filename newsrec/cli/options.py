@@ -17,6 +17,8 @@ Trust = Annotated[
 HistoryLang = Annotated[
     str | None, typer.Option(help="Language of histories, or own: as read. [the shelf's]")
 ]
+TrackingUri = Annotated[str | None, typer.Option(help="MLflow. [sqlite:///data/runs/mlflow.db]")]
+NoTrack = Annotated[bool, typer.Option("--no-track", help="Record nothing in MLflow.")]
 Clusters = Annotated[
     str | None, typer.Option(help="auto, FILE or none. [auto if --rerank needs them]")
 ]

@@ -9,7 +9,9 @@ from typing import Any
 from newsrec.errors import ConfigError
 from newsrec.spelling import scalar
 
-_LISTS = ("encoders", "rankers", "rerankers", "langs", "metrics", "seeds")
+_LISTS = (
+    "encoders", "rankers", "rerankers", "langs", "metrics", "seeds", "test_langs", "views",
+)  # fmt: skip
 
 
 def plain(given: Mapping[str, object]) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,27 +19,25 @@ from newsrec.evaluate.metrics import POOLED, TIE_RULE
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.run import Shown, evaluate, expand
 from newsrec.languages import canonical
+from newsrec.pipeline.encoders import Encoders, OnProgress
 from newsrec.pipeline.features import make_features
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.origin import provenance
 from newsrec.pipeline.pools import reranked
 from newsrec.pipeline.scene import OWN, Scene, make_scene
-from newsrec.pipeline.stored import Words, getter
 from newsrec.pipeline.systems import System, systems
 from newsrec.pipeline.themes import AUTO, Themes, check_cut, choice, themes
 from newsrec.pipeline.traits import load_traits
 from newsrec.protocols import Encoder
 from newsrec.rank.centre import sides
 from newsrec.rank.clicks import ClickLog, first_shown
-from newsrec.rank.table import RANKERS, Given, Recipe
+from newsrec.rank.table import Given, Recipe
 from newsrec.types import Embeddings, Features, Impressions, Provenance
 
 if TYPE_CHECKING:
     from newsrec.encode import EmbeddingStore
 
 Scores = NDArray[np.float32]
-OnProgress = Callable[[int, int], None]
-
 _POOLED_PLACES = "a re-ranked list has places, which are not comparable between lists"
 
 
@@ -55,7 +53,9 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.systems = list(systems(self.config))
-        self._given = frozenset(self.encoders)
+        self._encoders = Encoders(
+            self.config.trust_remote_code, self.store, self.on_progress, self.encoders
+        )
         self.metrics = expand(
             (*self.config.metrics, *(["newsreclib"] * (self.config.protocol == "newsreclib")))
         )
@@ -88,7 +88,7 @@ class Bench:
     @cached_property
     def themes(self) -> Themes:
         """Their classes: one tree for all systems, that of the first encoder."""
-        encoder = self.encoder(self.config.encoders[0].label) if self.clusters == AUTO else None
+        encoder = self._encoders.of(self._first_encoder) if self.clusters == AUTO else None
         return themes(self.corpus, self.clusters, encoder, self.store, self.on_progress)
 
     @cached_property
@@ -124,10 +124,12 @@ class Bench:
     def load(self) -> None:
         """Load every encoder; `ConfigError` for one whose clusters nobody can make."""
         for system in self.systems:
-            if system.encoder is not None:
-                self.encoder(system.encoder.label)
+            for seed in self.config.seeds:
+                encoder = system.encoder_at(seed)
+                if encoder is not None:
+                    self._encoders.of(encoder)
         if self.clusters == AUTO:
-            check_cut(self.corpus, self.encoder(self.config.encoders[0].label))
+            check_cut(self.corpus, self._encoders.of(self._first_encoder))
 
     def evaluate(self, language: str) -> Iterator[EvalReport]:
         """One report per system and seed on one shelf."""
@@ -141,7 +143,7 @@ class Bench:
                 if self.on_measured is not None:
                     self.on_measured(done, runs * len(self.languages))
                 done += 1
-                recipe = RANKERS[system.ranker.name]
+                recipe = build.row(system.ranker)
                 # A ranker scores once, however its list is re-ranked.
                 key = (
                     system.labels["encoder"] if recipe.vectors else None,
@@ -150,22 +152,23 @@ class Bench:
                 )
                 if key not in known:
                     known[key] = self.score(system, scene, seed)
-                scores = self.rerank(system, scene, known[key])
+                scores = self.rerank(system, scene, known[key], seed)
                 yield self._report(system, scene, seed, scores, vectors)
 
-    def rerank(self, system: System, scene: Scene, scores: Scores) -> Scores:
+    def rerank(self, system: System, scene: Scene, scores: Scores, seed: int) -> Scores:
         """``(nnz,)``: the scores, or minus the places that the system's re-ranker gives."""
         reranker = system.reranker
         if reranker is None:
             return scores
-        return np.asarray(reranked([reranker], scores, self.pooled(system, scene))[0])
+        return np.asarray(reranked([reranker], scores, self.pooled(system, scene, seed))[0])
 
-    def pooled(self, system: System, scene: Scene) -> Shown:
+    def pooled(self, system: System, scene: Scene, seed: int) -> Shown:
         """What is shown, as the system's re-ranker sees it: vectors as its ranker compares them."""
-        if system.encoder is None:
+        encoder = system.encoder_at(seed)
+        if encoder is None:
             return self.shown(scene)
         shelf, mixed = scene.shelf, not scene.shelf.whole
-        found = shelf.vectors(self._getter(system.encoder))
+        found = shelf.vectors(self._getter(encoder))
         spoken = shelf.of if mixed else None
         side = sides(found, found, history_language=spoken, shelf_language=spoken)[1]
         vectors = np.zeros(found.vectors.shape, np.float32)
@@ -175,12 +178,11 @@ class Bench:
 
     def score(self, system: System, scene: Scene, seed: int) -> Scores:
         """``(nnz,)`` scores of the system's ranker."""
-        recipe = RANKERS[system.ranker.name]
+        recipe = build.row(system.ranker)
         # An encoder may be there for the re-ranker alone.
-        encoder = system.encoder if recipe.vectors else None
-        get = None if encoder is None else self._getter(encoder)
-        features = self._features(scene, get)
+        encoder = system.encoder_at(seed) if recipe.vectors else None
         text = build.reads_text(recipe)
+        features = self._features(scene, encoder, recipe.views or (self.config.view,), text)
         clicks, first_seen = self.log if text or recipe.given else (None, None)
         given = Given(
             seed=seed,
@@ -212,8 +214,7 @@ class Bench:
 
     def provenance(self, status: str) -> dict[str, object]:
         """Provenance of the whole; ``status``: running or finished."""
-        encoders = {name: asdict(found.spec) for name, found in self.encoders.items()}
-        return self.origin(encoders, self.config.seeds[0]).to_dict() | {
+        return self.origin(self._encoders.specs(), self.config.seeds[0]).to_dict() | {
             "status": status,
             "corpus_name": self.corpus.name,
             "split": self.config.split,
@@ -222,43 +223,43 @@ class Bench:
             **({"clusters": dict(self.themes.origin)} if self.themes.origin else {}),
         }
 
-    def encoder(self, label: str) -> Encoder:
-        """The encoder of that label, loaded once."""
-        if label not in self.encoders:
-            config = next(x for x in self.config.encoders if x.label == label)
-            self.encoders[label] = build.encoder(config, self.config.trust_remote_code)
-        return self.encoders[label]
+    @property
+    def _first_encoder(self) -> EncoderConfig:
+        """The first system's that has one, else the config's."""
+        seed = self.config.seeds[0]
+        found = (system.encoder_at(seed) for system in self.systems)
+        return next((x for x in found if x is not None), self.config.encoders[0])
 
     def _listed(self, recipe: Recipe) -> Impressions | None:
         """The split, for rankers that need it as a whole."""
         return self.corpus.impressions(self.config.split) if "listed" in recipe.needs else None
 
     def _check_files(self, ranker: RankerConfig) -> None:
-        """A ranker that reads a file of the split reads it once, for every seed."""
-        listed = self._listed(RANKERS[ranker.name])
-        for seed in self.config.seeds if listed is not None else ():
+        """A ranker that comes from a file is opened once, for every seed."""
+        recipe = build.row(ranker)
+        listed = self._listed(recipe)
+        for seed in self.config.seeds if recipe.stored else ():
             build.ranker(ranker, Given(seed=seed, listed=listed), {})
 
     def _getter(self, config: EncoderConfig) -> Callable[[str], Embeddings]:
-        named = self.store is None and config.label not in self._given
-        words = Words(config.label, self.config.trust_remote_code) if named else None
-        return getter(
-            self.corpus, self.encoder(config.label), self.config.view, self.store, words,
-            self.on_progress,
-        )  # fmt: skip
+        return self._encoders.getter(self.corpus, config, self.config.view)
 
-    def _features(self, scene: Scene, get: Callable[[str], Embeddings] | None) -> Features:
-        return make_features(
-            self.corpus.news, self.config.view, scene.shelf, scene.history, scene.history_rows, get
-        )
+    def _features(
+        self, scene: Scene, encoder: EncoderConfig | None, views: Sequence[str], text: bool
+    ) -> Features:
+        """What a ranker sees of ``scene``; clicks are rows of the news table for one that reads no
+        ``text``."""
+        get = {}
+        if encoder is not None:
+            get = {v: self._encoders.getter(self.corpus, encoder, v) for v in views}
+        rows = scene.history_rows if text else None
+        return make_features(self.corpus.news, scene.shelf, scene.history, rows, get)
 
     def distance_vectors(self, scene: Scene) -> NDArray[np.floating] | None:
         """Shelf vectors of the first encoder: distances of all systems are in one space."""
-        first = next((s.encoder for s in self.systems if s.encoder is not None), None)
+        some = any(system.encoder is not None for system in self.systems)
         wanted = any(name.startswith("intra_list_distance") for name in self.metrics)
-        if first is None or not wanted:
-            return None
-        return self.shelf_vectors(scene, first)
+        return self.shelf_vectors(scene, self._first_encoder) if some and wanted else None
 
     def shown(self, scene: Scene, vectors: NDArray[np.floating] | None = None) -> Shown:
         """What a scene shows, to be measured; ``vectors (n_news, dim)`` of its shelf."""
@@ -285,7 +286,8 @@ class Bench:
         vectors: NDArray[np.floating] | None,
     ) -> EvalReport:  # fmt: skip
         shown = self.shown(scene, vectors)
-        encoder = {} if system.encoder is None else asdict(self.encoder(system.encoder.label).spec)
+        named = system.encoder_at(seed)
+        encoder = {} if named is None else asdict(self._encoders.of(named).spec)
         labels = {
             "language": scene.language,
             **system.labels,

@@ -11,7 +11,8 @@ from newsrec.errors import ConfigError
 from newsrec.evaluate.run import Shown, expand
 from newsrec.evaluate.tradeoff import ACCURACY, TradeOff
 from newsrec.evaluate.tuning import Tuning
-from newsrec.pipeline.bench import Bench, OnProgress
+from newsrec.pipeline.bench import Bench
+from newsrec.pipeline.encoders import OnProgress
 from newsrec.pipeline.scene import Scene, labelled, make_scene
 from newsrec.pipeline.systems import System
 from newsrec.pipeline.themes import NONE
@@ -111,5 +112,5 @@ def _curve(
         bench.origin({}, bench.config.seeds[0]),
         weights=weights,
         metrics=metrics,
-        seen=bench.pooled(system, scene),
+        seen=bench.pooled(system, scene, bench.config.seeds[0]),
     )

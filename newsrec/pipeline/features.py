@@ -8,7 +8,7 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -109,16 +109,18 @@ def history_stack(
 
 def make_features(
     news: NewsTable,
-    view: str,
     shelf: Stack,
     history: Stack,
     history_rows: Ints | None,
-    get: Callable[[str], Embeddings] | None,
+    get: Mapping[str, Callable[[str], Embeddings]],
 ) -> Features:
-    """`Features` of both sides; without ``get`` (rankers that use no vectors) they hold none."""
-    if get is None:
-        return Features(news, {}, {}, history_rows)
-    candidates = shelf.vectors(get)
+    """`Features` of both sides; ``get``: how each view's vectors are had, nothing for rankers that
+    use no vectors."""
     same = history.whole and shelf.whole and history.languages == shelf.languages
-    read = candidates if same else history.vectors(get)
-    return Features(news, {view: read}, {view: candidates}, history_rows)
+    candidates = {view: shelf.vectors(of) for view, of in get.items()}
+    read = candidates if same else {view: history.vectors(of) for view, of in get.items()}
+    return Features(
+        news, read, candidates, history_rows,
+        history_language=None if history.whole else history.of,
+        shelf_language=None if shelf.whole else shelf.of,
+    )  # fmt: skip

@@ -14,7 +14,8 @@ from newsrec.errors import DataError, NewsrecError
 from newsrec.evaluate.contrasts import contrasts
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import Results
-from newsrec.pipeline.bench import Bench, OnProgress
+from newsrec.pipeline.bench import Bench
+from newsrec.pipeline.encoders import OnProgress
 from newsrec.pipeline.report_files import write_figures, write_report, write_values
 from newsrec.pipeline.scene import labelled
 from newsrec.protocols import Encoder, Tracker

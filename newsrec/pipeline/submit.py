@@ -11,7 +11,8 @@ import numpy as np
 from newsrec.config import ExperimentConfig
 from newsrec.errors import ConfigError, DataError
 from newsrec.evaluate.submission import write_submission
-from newsrec.pipeline.bench import Bench, OnProgress
+from newsrec.pipeline.bench import Bench
+from newsrec.pipeline.encoders import OnProgress
 from newsrec.pipeline.scene import whole_scene
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def submit(
     shown = (scene.shelf.of >= 0)[impressions.candidates.values]
     # A re-ranker sees what the reader may see.
     seen = replace(scene, impressions=impressions.keep_candidates(shown))
-    scores[shown] = bench.rerank(bench.systems[0], seen, scores[shown])
+    scores[shown] = bench.rerank(bench.systems[0], seen, scores[shown], config.seeds[0])
     write_submission(path, np.where(shown, scores, -np.inf), impressions)
     return {
         "impressions": len(impressions),

@@ -15,6 +15,7 @@ from newsrec.config import (
 from newsrec.errors import ConfigError
 from newsrec.evaluate.contrasts import NO_ENCODER
 from newsrec.protocols import Reranker
+from newsrec.rank.trained import Trained
 from newsrec.spelling import NO_RERANKER
 
 OWN_ORDER = RerankerConfig()
@@ -22,11 +23,13 @@ OWN_ORDER = RerankerConfig()
 
 @dataclass(frozen=True)
 class System:
-    """An encoder (None where neither ranker nor re-ranker uses vectors), a ranker, a re-ranker."""
+    """An encoder (None where neither ranker nor re-ranker uses vectors), a ranker, a re-ranker;
+    ``trained``: the ranker's folder, where it has one."""
 
     encoder: EncoderConfig | None
     ranker: RankerConfig
     reranking: RerankerConfig = OWN_ORDER
+    trained: Trained | None = None
 
     @property
     def labels(self) -> dict[str, str]:
@@ -37,6 +40,11 @@ class System:
             return {"encoder": name, "ranker": self.ranker.label}
         label = self.reranking.label
         return {"encoder": name, "ranker": f"{self.ranker.label}+{label}", "reranker": label}
+
+    def encoder_at(self, seed: int) -> EncoderConfig | None:
+        """The encoder; that of the seed where each seed tuned its own."""
+        tuned = None if self.trained is None else self.trained.encoder_at(seed)
+        return self.encoder if tuned is None else EncoderConfig(name=str(tuned))
 
     @property
     def is_baseline(self) -> bool:
@@ -58,7 +66,9 @@ def systems(config: ExperimentConfig) -> Iterator[System]:
         for ranker in config.rankers:
             for reranking in rerankings:
                 vectors = build.check(ranker).vectors | build.check_reranker(reranking)
-                system = System(encoder if vectors else None, ranker, reranking)
+                trained = build.trained_ranker(ranker)
+                own = None if trained is None else _encoder_of(trained)
+                system = System((own or encoder) if vectors else None, ranker, reranking, trained)
                 key = tuple(system.labels.values())
                 if key not in seen:
                     seen[key] = ranker
@@ -67,3 +77,14 @@ def systems(config: ExperimentConfig) -> Iterator[System]:
                     raise ConfigError(
                         f"two rankers are called {ranker.label!r}; call one otherwise"
                     )
+
+
+def _encoder_of(trained: Trained) -> EncoderConfig | None:
+    """The encoder whose vectors a trained ranker reads, as tables call it: ``labse+last4`` for a
+    tuned one."""
+    if trained.encoder is None:
+        return None
+    named = EncoderConfig.model_validate(trained.encoder)
+    if trained.trainable == "none":
+        return named
+    return EncoderConfig(name=f"{named.label}+{trained.trainable}")

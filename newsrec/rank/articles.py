@@ -73,8 +73,6 @@ def articles_of(
     *,
     history_limit: int = 50,
     newest: bool = True,
-    history_language: NDArray[np.integer] | None = None,
-    shelf_language: NDArray[np.integer] | None = None,
 ) -> Articles:
     """The articles of ``impressions`` as a head with ``inputs`` reads them.
 
@@ -82,7 +80,7 @@ def articles_of(
     `ConfigError` when the features are another encoder's, `DataError` for rows out of range.
     """
     news = features.news
-    pairs = inputs.sides(features, history_language, shelf_language)
+    pairs = inputs.sides(features)
     shown = impressions.candidates.values.astype(np.int64)
     _check_range("candidate", shown, len(news))
     read = impressions.history.values.astype(np.int64)

@@ -123,9 +123,11 @@ def _labelled(
         Ragged.from_lists([[]]), np.zeros(1, np.int32),
         Ragged.from_lengths(rows.astype(np.int32), np.array([len(rows)])),
     )  # fmt: skip
-    return articles_of(
-        alone, replace(features, history=features.candidates, history_rows=None), head.inputs
-    )
+    read = replace(
+        features, history=features.candidates, history_rows=None,
+        history_language=features.shelf_language,
+    )  # fmt: skip
+    return articles_of(alone, read, head.inputs)
 
 
 def _blocks(rows: Ints, size: int) -> list[Ints]:

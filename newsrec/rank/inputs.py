@@ -85,12 +85,7 @@ class Inputs:
             max_entities,
         )
 
-    def sides(
-        self,
-        features: Features,
-        history_language: NDArray[np.integer] | None = None,
-        shelf_language: NDArray[np.integer] | None = None,
-    ) -> tuple[tuple[Side, Side], ...]:
+    def sides(self, features: Features) -> tuple[tuple[Side, Side], ...]:
         """``(history, shelf)`` of every view as the head reads it.
 
         `ConfigError` names both sides when ``features`` are not those of the head's encoder.
@@ -105,8 +100,8 @@ class Inputs:
                 sides(
                     *pair,
                     centre=self.centre,
-                    history_language=history_language,
-                    shelf_language=shelf_language,
+                    history_language=features.history_language,
+                    shelf_language=features.shelf_language,
                 )
             )
         return tuple(found)

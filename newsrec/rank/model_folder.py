@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from pathlib import Path
 from typing import Any
@@ -10,15 +9,15 @@ from typing import Any
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from newsrec.errors import ConfigError, DataError, StaleCacheError
+from newsrec.errors import ConfigError
 from newsrec.files import atomic_folder, write_json
 from newsrec.rank.ensemble import AspectEnsemble
 from newsrec.rank.heads.table import make_head
 from newsrec.rank.inputs import Inputs
 from newsrec.rank.neural import NeuralRanker
+from newsrec.rank.trained import FORMAT, MANIFEST, VERSION, ranker_folder, read_manifest, stale
 
-_FORMAT, _VERSION = "newsrec-ranker", 1
-_WEIGHTS, _MANIFEST = "weights.safetensors", "manifest.json"
+_WEIGHTS = "weights.safetensors"
 
 
 def save_ranker(folder: Path, ranker: NeuralRanker | AspectEnsemble) -> None:
@@ -27,10 +26,12 @@ def save_ranker(folder: Path, ranker: NeuralRanker | AspectEnsemble) -> None:
         _write(work, ranker)
 
 
-def load_ranker(folder: Path) -> NeuralRanker | AspectEnsemble:
-    """What `save_ranker` wrote. `DataError` without it, `StaleCacheError` when it is damaged or of
-    another version."""
-    manifest = _read_manifest(folder)
+def load_ranker(folder: Path, seed: int | None = None) -> NeuralRanker | AspectEnsemble:
+    """What `save_ranker` wrote, in ``folder`` itself or, as `fit` leaves it, further inside (see
+    `newsrec.rank.trained`; ``seed`` None: the first one). `DataError` without it, `StaleCacheError`
+    when it is damaged or of another version."""
+    folder = ranker_folder(folder, seed)
+    manifest = read_manifest(folder)
     if "aspects" in manifest:
         modules = {name: _loaded(folder / name) for name in ("relevance", *manifest["aspects"])}
         relevance = modules.pop("relevance")
@@ -41,12 +42,12 @@ def load_ranker(folder: Path) -> NeuralRanker | AspectEnsemble:
 def _write(work: Path, ranker: NeuralRanker | AspectEnsemble) -> None:
     from newsrec import __version__
 
-    body: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "newsrec": __version__}
+    body: dict[str, Any] = {"format": FORMAT, "version": VERSION, "newsrec": __version__}
     if isinstance(ranker, AspectEnsemble):
         for name, module in {"relevance": ranker.relevance, **ranker.modules}.items():
             (work / name).mkdir()
             _write(work / name, module)
-        write_json(work / _MANIFEST, {**body, "aspects": dict(ranker.weights)})
+        write_json(work / MANIFEST, {**body, "aspects": dict(ranker.weights)})
         return
     head = ranker.head
     weights = {k: v.detach().cpu().contiguous().clone() for k, v in head.state_dict().items()}
@@ -60,32 +61,15 @@ def _write(work: Path, ranker: NeuralRanker | AspectEnsemble) -> None:
         "made": dict(ranker.made),
         "weights_crc": zlib.crc32((work / _WEIGHTS).read_bytes()),
     }
-    write_json(work / _MANIFEST, body)
-
-
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    if not folder.is_dir():
-        raise DataError(f"{folder}: no such folder, expected a trained ranker (newsrec train)")
-    path = folder / _MANIFEST
-    try:
-        manifest = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise DataError(f"{folder}: no {_MANIFEST} in it, expected a trained ranker") from None
-    except (OSError, ValueError) as error:
-        raise _stale(path, f"not readable as JSON ({error})") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
-        raise DataError(f"{path}: format is not {_FORMAT!r}, expected a trained ranker")
-    if manifest.get("version") != _VERSION:
-        raise _stale(path, f"version {manifest.get('version')}, expected {_VERSION}")
-    return manifest
+    write_json(work / MANIFEST, body)
 
 
 def _loaded(folder: Path) -> NeuralRanker:
-    manifest, path = _read_manifest(folder), folder / _WEIGHTS
+    manifest, path = read_manifest(folder), folder / _WEIGHTS
     try:
         crc = zlib.crc32(path.read_bytes())
         if crc != manifest["weights_crc"]:
-            raise _stale(path, "its bytes are not those that were written")
+            raise stale(path, "its bytes are not those that were written")
         options: dict[str, Any] = {
             k: tuple(v) if isinstance(v, list) else v for k, v in manifest["options"].items()
         }
@@ -96,8 +80,4 @@ def _loaded(folder: Path) -> NeuralRanker:
         )
     except (OSError, KeyError, TypeError, RuntimeError, SafetensorError, ConfigError) as error:
         said = " ".join(str(error).split())[:200]
-        raise _stale(folder, f"does not hold what its manifest says ({said})") from error
-
-
-def _stale(path: Path, what: str) -> StaleCacheError:
-    return StaleCacheError(f"{path}: {what}; train it again")
+        raise stale(folder, f"does not hold what its manifest says ({said})") from error

@@ -38,16 +38,13 @@ class NeuralRanker:
     """A `Ranker`: ``head`` with the weights that training left.
 
     Reads the ``history_limit`` newest (or oldest) clicks that have a vector. ``made``: provenance.
-    ``history_language`` and ``shelf_language`` number the language of each row of the two matrices
-    where they mix several. Readers without a readable history score 0 for every candidate.
+    Readers without a readable history score 0 for every candidate.
     """
 
     head: NewsHead
     history_limit: int = 50
     newest: bool = True
     made: Mapping[str, Any] = field(default_factory=dict)
-    history_language: NDArray[np.integer] | None = None
-    shelf_language: NDArray[np.integer] | None = None
 
     def score(self, impressions: Impressions, features: Features) -> Floats:
         """``(nnz,) float32``. `ConfigError` when ``features`` are another encoder's."""
@@ -57,8 +54,6 @@ class NeuralRanker:
             self.head.inputs,
             history_limit=self.history_limit,
             newest=self.newest,
-            history_language=self.history_language,
-            shelf_language=self.shelf_language,
         )
         self.check(features)
         scores = np.zeros(len(articles.candidates.values), np.float32)

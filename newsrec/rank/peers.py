@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -25,6 +27,20 @@ class Peers:
         if not (distributed.is_available() and distributed.is_initialized()):
             return cls()
         return cls(distributed.get_rank(), distributed.get_world_size())
+
+    @classmethod
+    @contextmanager
+    def joined(cls) -> Iterator[Peers]:
+        """Joins the group that ``torchrun`` tells of in the environment, and leaves it at the end;
+        alone without one."""
+        if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+            yield cls()
+            return
+        distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+        try:
+            yield cls.here()
+        finally:
+            distributed.destroy_process_group()
 
     def own(self, rows: Ints) -> Ints:
         """This process's share of ``rows``."""

@@ -39,7 +39,8 @@ class Recipe:
     """How a ranker is made.
 
     ``needs`` names fields of `Given` that must be there; ``vectors``: whether features must carry
-    an encoder's vectors; ``make`` takes what ``given`` picks, by position, then the options.
+    an encoder's vectors, of ``views`` where it has its own; ``stored``: it comes from a file;
+    ``make`` takes what ``given`` picks, by position, then the options.
     """
 
     about: str
@@ -47,6 +48,8 @@ class Recipe:
     given: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     vectors: bool = False
+    views: tuple[str, ...] = ()
+    stored: bool = False
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -66,7 +69,11 @@ RANKERS: dict[str, Recipe] = {
     "recency": Recipe("newest first", Recency, ("first_seen",)),
     "random": Recipe("uniform at random, seeded", Random, ("seed",)),
     "scores": Recipe(
-        "scores from a file, made elsewhere", StoredScores.open, ("seed", "listed"), ("listed",)
+        "scores from a file, made elsewhere",
+        StoredScores.open,
+        ("seed", "listed"),
+        ("listed",),
+        stored=True,
     ),
 }
 

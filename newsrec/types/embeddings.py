@@ -140,10 +140,13 @@ class Features:
     ``history`` and ``candidates`` map a view to `Embeddings` in the reader's and the shelf's
     language; they are the same matrices when the languages are. For readers of mixed languages
     ``history_rows (nnz of impressions.history,)`` says which row of the history matrices each
-    clicked article is; None means its news row.
+    clicked article is; None means its news row. ``history_language`` and ``shelf_language`` number
+    the language of each row of the matrices where they mix several; None: all one.
     """
 
     news: NewsTable
     history: Mapping[str, Embeddings]
     candidates: Mapping[str, Embeddings]
     history_rows: NDArray[np.int64] | None = None
+    history_language: NDArray[np.int64] | None = None
+    shelf_language: NDArray[np.int64] | None = None

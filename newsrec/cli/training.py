@@ -1,0 +1,83 @@
+"""What `newsrec train` does and prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from newsrec.cli.signals import ended_by_signal
+from newsrec.cli.stages import Stages
+from newsrec.cli.words import numbers, options_of, plain
+from newsrec.config import TrainConfig, load_training
+from newsrec.errors import ConfigError
+from newsrec.evaluate.render import text
+from newsrec.evaluate.tables import screen
+from newsrec.files import data_root
+from newsrec.pipeline.training import Run, train
+from newsrec.rank.fit_options import EpochReport
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The options of the command line; ``given`` are those of the training, None = not given."""
+
+    given: Mapping[str, object]
+    config: Path | None
+    out: Path | None
+    tracking_uri: str | None
+    no_track: bool
+
+
+def run(wanted: Wanted) -> None:
+    """Train, measure, print where everything is."""
+    if wanted.no_track and wanted.tracking_uri is not None:
+        raise ConfigError("--no-track and --tracking-uri exclude each other")
+    config = load_training(wanted.config, _plain(wanted.given))
+    folder = wanted.out or new_folder(config)
+    from newsrec.rank.peers import Peers
+
+    with Peers.joined() as peers, Stages() as stages, ended_by_signal():
+        results = train(
+            config, folder, on_progress=stages.of("encoding"), on_epoch=_told,
+            on_measured=stages.of("measuring"),
+        )  # fmt: skip
+    if peers.rank:
+        return
+    if results is not None:
+        typer.echo("\n".join(text(grid) for grid in screen(results)))
+        typer.echo(f"report: {folder / 'test'}")
+    typer.echo(f"rankers: {folder}")
+    typer.echo(f"use one: newsrec recommend --ranker {_first(folder)} --user USER --lang LANG")
+
+
+def new_folder(config: TrainConfig) -> Path:
+    """``data/models/naml-1a2b3c``: the same for the same training, which so goes on."""
+    return data_root() / "models" / f"{config.head.name}-{config.hash[:6]}"
+
+
+def _plain(given: Mapping[str, object]) -> dict[str, object]:
+    found = plain({k: v for k, v in given.items() if k not in ("options", "shots")})
+    if given["shots"] is not None:
+        found["shots"] = list(numbers(str(given["shots"]), "--shots", int))
+    if given["options"] is not None:
+        found["options"] = options_of(str(given["options"]), "--set")
+    if found.get("test") == "none":
+        found["test"] = None
+    return found
+
+
+def _told(run: Run, report: EpochReport) -> None:
+    valid = "" if report.valid_loss is None else f", validation {report.valid_loss:.4f}"
+    best = ", best so far" if report.best and report.valid_loss is not None else ""
+    typer.echo(
+        f"{run.name}: epoch {report.epoch}, loss {report.train_loss:.4f}{valid}, "
+        f"{report.rows_per_s:,.0f} rows/s{best}",
+        err=True,
+    )
+
+
+def _first(folder: Path) -> Path:
+    return next(path.parent.parent for path in sorted(folder.glob("*/seed*/best")))
