@@ -10,7 +10,7 @@ import typer
 
 from newsrec.cli.signals import ended_by_signal
 from newsrec.cli.stages import Stages
-from newsrec.cli.words import numbers, options_of, plain
+from newsrec.cli.words import plain
 from newsrec.config import TrainConfig, load_training
 from newsrec.errors import ConfigError
 from newsrec.evaluate.render import text
@@ -35,7 +35,7 @@ def run(wanted: Wanted) -> None:
     """Train, measure, print where everything is."""
     if wanted.no_track and wanted.tracking_uri is not None:
         raise ConfigError("--no-track and --tracking-uri exclude each other")
-    config = load_training(wanted.config, _plain(wanted.given))
+    config = load_training(wanted.config, plain(wanted.given))
     folder = wanted.out or new_folder(config)
     from newsrec.rank.peers import Peers
 
@@ -56,17 +56,6 @@ def run(wanted: Wanted) -> None:
 def new_folder(config: TrainConfig) -> Path:
     """``data/models/naml-1a2b3c``: the same for the same training, which so goes on."""
     return data_root() / "models" / f"{config.head.name}-{config.hash[:6]}"
-
-
-def _plain(given: Mapping[str, object]) -> dict[str, object]:
-    found = plain({k: v for k, v in given.items() if k not in ("options", "shots")})
-    if given["shots"] is not None:
-        found["shots"] = list(numbers(str(given["shots"]), "--shots", int))
-    if given["options"] is not None:
-        found["options"] = options_of(str(given["options"]), "--set")
-    if found.get("test") == "none":
-        found["test"] = None
-    return found
 
 
 def _told(run: Run, report: EpochReport) -> None:

@@ -28,6 +28,10 @@ def plain(given: Mapping[str, object]) -> dict[str, object]:
         found["protocol"] = str(found["protocol"])
     if "seeds" in found:
         found["seeds"] = [_seed(word) for word in listed(str(given["seeds"]))]
+    if "shots" in found:
+        found["shots"] = list(numbers(str(given["shots"]), "--shots", int))
+    if "options" in found:
+        found["options"] = options_of(str(given["options"]), "--set")
     return found
 
 

@@ -80,6 +80,8 @@ def load_training(path: Path | None, given: Mapping[str, Any] | None = None) -> 
 def parse_training(fields: Mapping[str, Any], where: str = "config") -> TrainConfig:
     """Plain values to a checked config; errors begin with ``where``."""
     plain = dict(fields)
+    if plain.get("test") == "none":
+        plain["test"] = None
     for key, spelled in (("head", spelling.head), ("encoder", spelling.encoder)):
         if key in plain:
             plain[key] = spelled(plain[key], where)

@@ -75,12 +75,16 @@ def train(
     a loss that is no number, `StaleCacheError` for folders of other runs; none costs a ranker that
     is there.
     """
+    from newsrec.rank.peers import Peers
+
     school = School(config, folder, store, on_progress, dict(encoders or {}))
     school.check()
     for language in school.languages:
         lesson = school.lesson(language)
         for run in school.runs(language):
             school.fit(run, lesson, on_epoch)
+    if Peers.here().rank:  # one process measures
+        return None
     return school.measure(on_measured)
 
 
