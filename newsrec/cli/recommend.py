@@ -23,14 +23,18 @@ def recommend(
     user: Annotated[str, typer.Option(help="Reader, as named in the clicks.")],
     lang: Annotated[str, typer.Option(help="Language of the shelf; several: fin,eng.")],
     corpus: Corpus = None,
-    encoder: Annotated[str, typer.Option(help="Preset, model name or local folder.")] = "mini",
+    encoder: Annotated[
+        str | None, typer.Option(help="Preset, model or folder. [mini, or the ranker's]")
+    ] = None,
+    ranker: Annotated[
+        Path | None, typer.Option(help="Folder of `newsrec train`. [late fusion]")
+    ] = None,
     k: Annotated[int, typer.Option(help="Length of the list.")] = 10,
     history_lang: Annotated[
         str | None, typer.Option(help="Read the history in this language, not as it was read.")
     ] = None,
     as_of: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Now, in UTC; default: the log's last moment."),
+        str | None, typer.Option(metavar="TIME", help="Now, in UTC. [the log's last moment]")
     ] = None,
     max_age: Annotated[
         str | None, typer.Option(help="Only articles at most this old: 36h, 7d, 2w.")
@@ -67,7 +71,7 @@ def recommend(
     }  # fmt: skip
     limits = {"story": max_per_story, "topic": max_per_topic}
     run(
-        Wanted(corpus, encoder, trust, format.value),
+        Wanted(corpus, encoder, ranker, trust, format.value),
         asked,
         rerank=rerank,
         diversity=diversity,

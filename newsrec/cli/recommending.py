@@ -25,7 +25,8 @@ class Wanted:
     """From what to recommend, and how to print it."""
 
     corpus: Path | None
-    encoder: str
+    encoder: str | None
+    ranker: Path | None
     trust_remote_code: bool
     format: str
 
@@ -36,7 +37,7 @@ def run(wanted: Wanted, asked: Mapping[str, Any], **variety: Any) -> None:
     opened = open_corpus(wanted.corpus)
     with progress("encoding") as on_progress:
         found = recommend(
-            opened, request, variety=varied, encoder=wanted.encoder,
+            opened, request, variety=varied, encoder=wanted.encoder, ranker=wanted.ranker,
             trust_remote_code=wanted.trust_remote_code, on_progress=on_progress,
         )  # fmt: skip
     _tell(found, request)

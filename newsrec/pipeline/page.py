@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,10 @@ from newsrec.rank.mixed import MixedList, merge
 from newsrec.rank.reasons import reasons
 
 if TYPE_CHECKING:
+    from newsrec.pipeline.rescoring import Rescoring
     from newsrec.pipeline.varied import Varied
+
+Search = Callable[[int], MixedList]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,8 @@ def recommend(
     request: Request,
     *,
     variety: Variety | None = None,
-    encoder: Encoder | str = "mini",
+    encoder: Encoder | str | None = None,
+    ranker: Path | str | None = None,
     trust_remote_code: bool = False,
     store: EmbeddingStore | None = None,
     on_progress: Callable[[int, int], None] | None = None,
@@ -88,16 +93,19 @@ def recommend(
 
     A reader without history, or unknown, gets what is fresh and popular, spread over categories
     (`newsrec.rank.cold`). ``trust_remote_code``: an ``encoder`` that is named may run Python code
-    of its repository. ``variety``: how varied the list is to be (None: by relevance). Raises
-    `ConfigError` for a language that the corpus does not have.
+    of its repository; None: mini, or the one ``ranker`` was trained with. ``ranker``: folder of a
+    trained one, which then scores what late fusion finds. ``variety``: how varied the list is to be
+    (None: by relevance). Raises `ConfigError` for a language that the corpus does not have.
     """
     now = last_moment(corpus) if request.as_of is None else request.as_of
     read = reading(corpus, request.user, now)
     offer = on_offer(corpus, request, read, now)
     # Shelves of several languages are comparable only without each language's own mean.
     centre = request.centre or ("language" if len(request.languages) > 1 else "spec")
+    head = None if ranker is None else _rescoring(Path(ranker), encoder, trust_remote_code)
+    seeing = (encoder or "mini") if head is None else head.encoder
     vectors = Vectors(
-        corpus, encoder, store, centre=centre, shelves=request.languages,
+        corpus, seeing, store, centre=centre, shelves=request.languages,
         trust_remote_code=trust_remote_code, on_progress=on_progress,
     )  # fmt: skip
     varied = None if variety is None else _varied(corpus, vectors, request, variety)
@@ -106,17 +114,39 @@ def recommend(
         return _fallback(corpus, request, offer, now, varied, known=read is not None)
     query, once = past.vectors.mean(0), _once(varied)
 
-    def search(n: int) -> MixedList:
+    def similar(n: int) -> MixedList:
         found = {
             language: vectors.shelf(language, rows, once=once).top(query, n)
             for language, rows in offer.items()
         }
         return merge(found, n, corpus.news.story, once=once)
 
+    search: Search = similar
+    if head is not None:
+        search = _scored_by(head, similar, corpus, vectors, past)
     seen = past.rows if read is None else read.rows  # a story read long ago is read, too
     best = _chosen(search, request, offer, varied, seen)
     because = _because(corpus, vectors, best, past)
     return _list(corpus, request, best, because, varied, fallback=None)
+
+
+def _rescoring(folder: Path, encoder: Encoder | str | None, trust: bool) -> Rescoring:
+    """The trained ranker, which is what needs torch."""
+    from newsrec.pipeline.rescoring import Rescoring
+
+    return Rescoring(folder, encoder, trust)
+
+
+def _scored_by(
+    head: Rescoring, search: Search, corpus: Corpus, vectors: Vectors, past: History
+) -> Search:
+    """A search that finds as ``search`` does, and ranks by the head."""
+
+    def scored(n: int) -> MixedList:
+        found = head.scored(corpus, vectors, past, search(max(n, head.pool)))
+        return found.head(n)
+
+    return scored
 
 
 def _varied(corpus: Corpus, vectors: Vectors, request: Request, variety: Variety) -> Varied | None:
@@ -134,7 +164,7 @@ def _once(varied: Varied | None) -> bool:
 
 
 def _chosen(
-    search: Callable[[int], MixedList],
+    search: Search,
     request: Request,
     offer: dict[str, Rows],
     varied: Varied | None,

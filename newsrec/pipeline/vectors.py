@@ -120,6 +120,11 @@ class Vectors:
         side = without_means(plain(found), self._common)
         return unit_rows(side) if found.normalized else side
 
+    def getter(self, view: str) -> Callable[[str], Embeddings]:
+        """From a language to all news in it as the encoder reads ``view``."""
+        return getter(
+            self._corpus, self._encoder, view, self._store, self._words, self._on_progress
+        )
+
     def _embeddings(self, language: str) -> Embeddings:
-        get = getter(self._corpus, self._encoder, VIEW, self._store, self._words, self._on_progress)
-        return get(language)
+        return self.getter(VIEW)(language)

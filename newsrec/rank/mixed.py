@@ -8,7 +8,7 @@ a direction with the reader's wins by language alone: `exposure` of such a list 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,10 @@ class MixedList:
     language: NDArray[np.int64]
     rows: NDArray[np.int64]
     scores: Floats
+
+    def head(self, n: int) -> MixedList:
+        """The first ``n``."""
+        return replace(self, language=self.language[:n], rows=self.rows[:n], scores=self.scores[:n])
 
 
 def merge(

@@ -35,8 +35,9 @@ class Trained:
     encoder: dict[str, Any] | None
     trainable: str
 
-    def encoder_at(self, seed: int) -> Path | None:
-        """The folder of the encoder that was tuned along with this seed's head, if it was."""
+    def encoder_at(self, seed: int | None) -> Path | None:
+        """The folder of the encoder that was tuned along with this seed's head (None: that of the
+        first seed), if it was."""
         found = ranker_folder(self.folder, seed) / ENCODER
         return found if found.is_dir() else None
 
@@ -61,7 +62,7 @@ def trained(folder: Path, seed: int | None = None) -> Trained:
         raise stale(where / MANIFEST, f"not a ranker's manifest ({error!r})") from None
 
 
-def recipe(folder: Path, load: Callable[[Path, int | None], Any]) -> Recipe:
+def recipe(folder: Path, load: Callable[[Path, int], Any]) -> Recipe:
     """A row like those of `newsrec.rank.table.RANKERS` for the rankers in ``folder``, one a seed,
     which ``load`` opens."""
     found = trained(folder)
@@ -78,7 +79,8 @@ def recipe(folder: Path, load: Callable[[Path, int | None], Any]) -> Recipe:
 def ranker_folder(folder: Path, seed: int | None = None) -> Path:
     """The ranker's own folder in ``folder``: that of ``seed``, or of the first seed for None.
 
-    A ranker that is alone in its folder is that of every seed. `DataError` says what is there
+    A ranker that is alone in its folder is that of every seed, and a training's only one is that of
+    the whole folder. `DataError` says what is there
     instead.
     """
     for found in (folder, folder / "best"):
@@ -93,12 +95,11 @@ def ranker_folder(folder: Path, seed: int | None = None) -> Path:
         raise DataError(
             f"{folder}: no ranker of seed {seed}, but of {', '.join(map(str, seeds))}: --seeds"
         )
-    inside = sorted(
-        path.parents[2].relative_to(folder).as_posix()
-        for path in folder.glob(f"*/seed*/best/{MANIFEST}")
-    )
+    inside = sorted({path.parents[2] for path in folder.glob(f"*/seed*/best/{MANIFEST}")})
+    if len(inside) == 1:
+        return ranker_folder(inside[0], seed)
     if inside:
-        several = ", ".join(dict.fromkeys(inside))
+        several = ", ".join(path.name for path in inside)
         raise DataError(f"{folder}: several trained rankers, name one: {several}")
     raise DataError(f"{folder}: no {MANIFEST} in it, expected a trained ranker (newsrec train)")
 
