@@ -197,7 +197,8 @@ class School:
         }
 
     def measure(self, on_measured: OnProgress | None = None) -> Results | None:
-        """Every trained ranker on the test split, with late fusion of the same vectors first."""
+        """Every trained ranker on the test split, after one that needs no training: late fusion of
+        the same vectors, or the profile of categories for a head that reads none."""
         if self.config.test is None:
             return None
         return experiment(
@@ -218,10 +219,11 @@ class School:
             for family in dict.fromkeys(families)
         )
         assert config.test is not None
+        reference = "fusion" if self.recipe.text else "category-profile"
         return ExperimentConfig(
             corpus=config.corpus,
             encoders=(config.encoder,),
-            rankers=(RankerConfig(name="fusion"), *trained),
+            rankers=(RankerConfig(name=reference), *trained),
             trust_remote_code=config.trust_remote_code,
             langs=config.test_langs,
             history_lang=config.history_lang,

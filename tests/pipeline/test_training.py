@@ -1,0 +1,166 @@
+"""Heads trained on the bundled sample: folders, resuming, what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from newsrec.config import TrainConfig, parse_config, parse_training
+from newsrec.errors import ConfigError, DataError, StaleCacheError
+from newsrec.pipeline.open import open_corpus
+from newsrec.pipeline.study import experiment
+from newsrec.pipeline.training import IDS, Run, train
+from newsrec.rank import load_ranker
+from newsrec.rank.fit_options import EpochReport
+from newsrec.rank.trained import trained
+
+SMALL: dict[str, Any] = {
+    "head": "naml:query=8",
+    "seeds": [42, 43],
+    "shots": [4, 8],
+    "options": {"epochs": 2, "learning_rate": 0.003},
+    "test_langs": ["eng", "fin"],
+}
+
+
+def config(**fields: Any) -> TrainConfig:
+    return parse_training({**SMALL, **fields})
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[tuple[Run, EpochReport]]]:
+    told: list[tuple[Run, EpochReport]] = []
+    folder = tmp_path_factory.mktemp("trained") / "naml"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NEWSREC_DATA", str(tmp_path_factory.mktemp("data")))
+        results = train(config(), folder, on_epoch=lambda run, report: told.append((run, report)))
+    assert results is not None
+    rankers = {"fusion", "naml:query=8 eng-4-shots", "naml:query=8 eng-8-shots"}
+    assert {ranker for _, ranker in results.systems} == rankers
+    assert {report.language for report in results.reports} == {"eng", "fin"}
+    return folder, told
+
+
+def test_every_language_shots_and_seed_has_a_folder_that_says_what_it_is(
+    done: tuple[Path, list[tuple[Run, EpochReport]]],
+) -> None:
+    folder, told = done
+    assert {run.name for run, _ in told} == {
+        f"eng-{shots}-shots seed {seed}" for shots in (4, 8) for seed in (42, 43)
+    }
+    for shots in (4, 8):
+        for seed in (42, 43):
+            made = load_ranker(folder / f"eng-{shots}-shots", seed).made  # type: ignore[union-attr]
+            assert (made["shots"], made["provenance"]["seed"]) == (shots, seed)
+            assert made["encoder"] == {"name": "mini", "options": {}}
+            assert made["provenance"]["corpus"] == open_corpus(None).fingerprint
+            ids = (folder / f"eng-{shots}-shots" / f"seed{seed}" / IDS).read_text().split()
+            assert len(ids) == shots
+            assert set(ids) <= set(open_corpus(None).impressions("train").ids)
+    assert trained(folder / "eng-4-shots").encoder == {"name": "mini", "options": {}}
+    assert (folder / "test" / "report.json").is_file()
+
+
+def test_what_is_trained_is_not_trained_again(
+    done: tuple[Path, list[tuple[Run, EpochReport]]],
+) -> None:
+    folder, _ = done
+    told: list[Run] = []
+    before = {path: path.read_bytes() for path in folder.glob("*/seed*/best/*")}
+    train(config(shots=[4, 8, 12], test=None), folder, on_epoch=lambda run, _: told.append(run))
+    assert {run.shots for run in told} == {12}
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
+def test_another_training_in_the_same_folder_is_refused_and_nothing_is_lost(
+    done: tuple[Path, list[tuple[Run, EpochReport]]],
+) -> None:
+    folder, _ = done
+    before = {path: path.read_bytes() for path in folder.glob("*/seed*/*/*")}
+    other: Mapping[str, Any]
+    for other in ({"options": {"epochs": 3}}, {"head": "mins"}, {"valid": "0.3"}):
+        with pytest.raises(
+            StaleCacheError, match=r"checkpoint of another run \(.*remove the folder"
+        ):
+            train(config(**other, test=None), folder)
+    assert {path: path.read_bytes() for path in folder.glob("*/seed*/*/*")} == before
+
+
+def test_a_folder_evaluates_as_its_training_did_one_ranker_a_seed(
+    done: tuple[Path, list[tuple[Run, EpochReport]]],
+) -> None:
+    folder, _ = done
+    name = str(folder / "eng-8-shots")
+    fields = {"rankers": [name], "langs": ["fin"], "seeds": [42, 43], "metrics": ["accuracy"]}
+    found = experiment(parse_config(fields))
+    measured = [row["means"]["ndcg@10"] for row in found.by_seed]
+    alone = [
+        experiment(parse_config({**fields, "rankers": [f"{name}/seed{seed}"], "seeds": [1]}))
+        for seed in (42, 43)
+    ]
+    assert measured == [one.by_seed[0]["means"]["ndcg@10"] for one in alone]
+    assert measured[0] != measured[1]
+    with pytest.raises(DataError, match="no ranker of seed 7"):
+        experiment(parse_config({**fields, "seeds": [7]}))
+
+
+def test_a_trained_ranker_brings_its_own_encoder(
+    done: tuple[Path, list[tuple[Run, EpochReport]]],
+) -> None:
+    folder, _ = done
+    fields = {"rankers": [str(folder / "eng-8-shots")], "langs": ["eng"], "encoders": ["nase"]}
+    found = experiment(parse_config({**fields, "metrics": ["accuracy"]}))  # nase is nowhere
+    assert list(found.systems) == [("mini", str(folder / "eng-8-shots"))]
+
+
+def test_a_head_without_text_needs_no_encoder_and_reads_every_language_alike(
+    tmp_path: Path,
+) -> None:
+    fields = {"head": "naml-cat:width=16", "shots": [], "seeds": [42], "encoder": "nase"}
+    results = train(config(**fields, history_lang="own"), tmp_path / "cat")
+    assert results is not None
+    of = {r.language: r.mean() for r in results.reports if r.system[1].startswith("naml-cat")}
+    assert of["eng"]["auc"] == of["fin"]["auc"]
+    trained_one = "naml-cat:width=16 eng-full"
+    assert list(results.systems) == [("none", "category-profile"), ("none", trained_one)]
+
+
+def test_two_languages_and_both_views_train_apart(tmp_path: Path) -> None:
+    fields = {"langs": ["eng", "tha"], "views": ["title", "abstract"], "shots": [6], "seeds": [42]}
+    train(config(**fields, test=None), tmp_path / "two")
+    for language in ("eng", "tha"):
+        assert trained(tmp_path / "two" / f"{language}-6-shots").views == ("title", "abstract")
+    found = experiment(parse_config({
+        "rankers": [str(tmp_path / "two" / "tha-6-shots")], "langs": ["tha"],
+        "metrics": ["accuracy"],
+    }))  # fmt: skip
+    assert np.isfinite(found.reports[0].mean()["auc"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "said"),
+    [
+        ({"head": "namel"}, ConfigError, "unknown head 'namel'; known: .*naml"),
+        ({"head": "naml:querry=5"}, ConfigError, "option of head 'naml'.*querry.*query"),
+        ({"head": "naml:query=much"}, ConfigError, "'query' is 'much', expected int"),
+        ({"options": {"epoch": 3}}, ConfigError, "unknown training option 'epoch'.*epochs"),
+        ({"options": {"epochs": "three"}}, ConfigError, "'epochs' is 'three', expected int"),
+        ({"options": {"learning_rate": -1.0}}, ConfigError, "learning_rate: -1.0, expected a pos"),
+        ({"langs": ["deu"]}, ConfigError, "--lang of corpus.*'deu'; known: .*fin"),
+        ({"train": "tomorrow"}, ConfigError, "unknown split of corpus 'sample' 'tomorrow'"),
+        ({"test": "train"}, ConfigError, "--test: 'train' is trained on"),
+        ({"head": "lfrec-scl"}, ConfigError, "no weights of its own"),
+        ({"options": {"learning_rate": 1e30, "clip": None}}, DataError, "training diverged"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    fields: Mapping[str, Any], error: type[Exception], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=said) as caught:
+        train(config(**{"shots": [4], "seeds": [42], "test": None, **fields}), tmp_path / "x")
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.glob("x/*/*/best"))
