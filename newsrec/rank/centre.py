@@ -47,6 +47,7 @@ def sides(
     normalize: bool | str = "spec",
     history_language: Groups = None,
     shelf_language: Groups = None,
+    means: NDArray[np.float32] | None = None,
 ) -> tuple[Side, Side]:
     """Both sides of a fusion, ``(history, shelf)``, prepared.
 
@@ -55,6 +56,9 @@ def sides(
     have length 1 and ``none`` for raw ones, as published. ``normalize`` scales rows to length 1
     after centring: True, False, or ``spec``, which gives rows back the length they have by the
     encoder's spec. A mean of fewer than `MIN_ROWS` rows is not removed.
+
+    ``means (n_languages, dim)``: removed in place of those of the matrices, whose rows need not
+    say anything about their languages; ``*_language`` number them.
     """
     if centre not in CENTRES:
         raise unknown_name("centre", centre, CENTRES)
@@ -72,7 +76,9 @@ def sides(
     unit = [e.normalized if normalize == "spec" else bool(normalize) for e in (shelf, history)]
     if centre == "spec":
         centre = "language" if shelf.normalized and history.normalized else "none"
-    if centre == "language":
+    if means is not None and centre != "none":
+        found = [replace(side, mean=means, scale=None) for side in found]
+    elif centre == "language":
         found = [without_means(side) for side in found]
     elif centre == "global":
         found = _without_one_mean(found)

@@ -64,6 +64,7 @@ class LateFusion:
             normalize=self.normalize,
             history_language=self.history_language,
             shelf_language=self.shelf_language,
+            means=None if features.means is None else features.means.get(self.view),
         )
 
     def read(self, impressions: Impressions, features: Features) -> Ragged:

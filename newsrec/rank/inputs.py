@@ -68,7 +68,7 @@ class Inputs:
         for view in views:
             for side, found in (("history", features.history), ("shelf", features.candidates)):
                 this = _view(found, view, side).spec.encoder
-                if spec is not None and _essence(this) != _essence(spec):
+                if spec is not None and not same_vectors(this, spec):
                     raise ConfigError(
                         f"{side} vectors of {view!r} are those of {told(this)}, others those of "
                         f"{told(spec)}: a head reads one encoder"
@@ -95,19 +95,21 @@ class Inputs:
             pair = (_view(features.history, view, "history"),
                     _view(features.candidates, view, "shelf"))  # fmt: skip
             for embeddings in pair:
-                self._check(embeddings.spec.encoder)
+                self.check(embeddings.spec.encoder)
             found.append(
                 sides(
                     *pair,
                     centre=self.centre,
                     history_language=features.history_language,
                     shelf_language=features.shelf_language,
+                    means=None if features.means is None else features.means.get(view),
                 )
             )
         return tuple(found)
 
-    def _check(self, encoder: EncoderSpec) -> None:
-        if self.encoder is not None and _essence(encoder) != _essence(self.encoder):
+    def check(self, encoder: EncoderSpec) -> None:
+        """`ConfigError` names both when ``encoder`` is not the one that the head was trained on."""
+        if self.encoder is not None and not same_vectors(encoder, self.encoder):
             raise ConfigError(
                 f"the head was trained on vectors of {told(self.encoder)}, these are of "
                 f"{told(encoder)}: use that encoder, or train a head for this one"
@@ -152,6 +154,11 @@ class Inputs:
 def told(spec: EncoderSpec) -> str:
     """An encoder in a few words for an error."""
     return f"{spec.name!r} ({spec.dim} dimensions, {spec.pooling}, revision {spec.revision})"
+
+
+def same_vectors(one: EncoderSpec, other: EncoderSpec) -> bool:
+    """Whether the vectors of both mean the same: all but precision, file type and levels."""
+    return _essence(one) == _essence(other)
 
 
 def _essence(spec: EncoderSpec) -> dict[str, object]:

@@ -141,7 +141,9 @@ class Features:
     language; they are the same matrices when the languages are. For readers of mixed languages
     ``history_rows (nnz of impressions.history,)`` says which row of the history matrices each
     clicked article is; None means its news row. ``history_language`` and ``shelf_language`` number
-    the language of each row of the matrices where they mix several; None: all one.
+    the language of each row of the matrices where they mix several; None: all one. ``means``: by
+    view, ``(n_languages, dim)``, what rows of each of these languages lose where a ranker takes
+    means out, in place of the means of matrices that are too small to have any; None: their own.
     """
 
     news: NewsTable
@@ -150,3 +152,4 @@ class Features:
     history_rows: NDArray[np.int64] | None = None
     history_language: NDArray[np.int64] | None = None
     shelf_language: NDArray[np.int64] | None = None
+    means: Mapping[str, NDArray[np.float32]] | None = None
