@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -70,6 +70,38 @@ class Tracker(Protocol):
 
     def log(self, report: Any) -> None:
         """One `newsrec.evaluate.EvalReport`: a system on a language with a seed."""
+        ...
+
+    def finish(self, results: Any, folder: Path) -> None:
+        """The `newsrec.evaluate.Results` of the whole, and the files in ``folder``."""
+        ...
+
+
+class TrainTracker(Protocol):
+    """Where trainings are recorded; `newsrec.track` has MLflow and nothing.
+
+    Between ``begin`` and ``end`` everything belongs to one run of the training: a language, a
+    number of shots, a seed.
+    """
+
+    def begin(self, name: str, params: Mapping[str, object]) -> None:
+        """A run begins, or goes on."""
+        ...
+
+    def epoch(self, report: Any) -> None:
+        """One `newsrec.rank.EpochReport`."""
+        ...
+
+    def trained(self, folder: Path) -> None:
+        """The folder of the ranker that was trained, as `newsrec.rank.save_ranker` left it."""
+        ...
+
+    def measured(self, report: Any) -> None:
+        """One `newsrec.evaluate.EvalReport` of that ranker: a test in one language."""
+        ...
+
+    def end(self, status: str = "FINISHED") -> None:
+        """The run is over: ``FINISHED`` or ``FAILED``."""
         ...
 
     def finish(self, results: Any, folder: Path) -> None:

@@ -24,7 +24,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # A heavy import lives in one file (or, for the training code, one stage).
 HOME = {
     "sentence_transformers": ("encode/sentence.py",),
-    "mlflow": ("track.py",),
+    "mlflow": ("track/", "pipeline/pyfunc.py"),
     "faiss": ("rank/",),
     "torch": (
         "encode/sentence.py", "encode/precision.py", "adapt/", "cluster/summarise/local.py",

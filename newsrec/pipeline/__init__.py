@@ -5,8 +5,10 @@ from __future__ import annotations
 from newsrec.late import late
 
 _PUBLIC = {
+    "Scorer": "newsrec.pipeline.scoring",
     "experiment": "newsrec.pipeline.study",
     "recommend": "newsrec.pipeline.page",
+    "score_articles": "newsrec.pipeline.scoring",
 }
 __all__ = sorted(_PUBLIC)
 __getattr__, __dir__ = late(__name__, _PUBLIC)

@@ -28,6 +28,7 @@ _PUBLIC = {
     "Funnel": "newsrec.rank.funnel",
     "Given": "newsrec.rank.table",
     "Inputs": "newsrec.rank.inputs",
+    "LanguageMeans": "newsrec.rank.means",
     "LateFusion": "newsrec.rank.fusion",
     "MixedList": "newsrec.rank.mixed",
     "Popularity": "newsrec.rank.baselines",
@@ -41,9 +42,11 @@ _PUBLIC = {
     "exposure": "newsrec.rank.mixed",
     "first_of_story": "newsrec.rank.search",
     "first_shown": "newsrec.rank.clicks",
+    "load_means": "newsrec.rank.means",
     "make_ranker": "newsrec.rank.table",
     "merge": "newsrec.rank.mixed",
     "readable": "newsrec.rank.histories",
+    "save_means": "newsrec.rank.means",
 }
 __all__ = sorted(_PUBLIC)
 __getattr__, __dir__ = late(__name__, _PUBLIC)

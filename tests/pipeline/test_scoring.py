@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from newsrec.corpus import Corpus
-from newsrec.corpus.sample import open_sample
-from newsrec.encode import EmbeddingStore, load_encoder
+from newsrec.encode import load_encoder
 from newsrec.errors import ConfigError, DataError
 from newsrec.pipeline.features import history_stack, make_features, shelf_stack
 from newsrec.pipeline.given import FIELDS, GivenArticle
 from newsrec.pipeline.scoring import Scorer, score_articles, score_rows
 from newsrec.protocols import Encoder
-from newsrec.rank import FitOptions, Inputs, NeuralRanker, fit, make_head, save_ranker, untrained
+from newsrec.rank import FitOptions, Inputs, fit, make_head, save_ranker, untrained
 from newsrec.rank.ensemble import AspectEnsemble
 from newsrec.rank.means import LanguageMeans, save_means
 from newsrec.types import (
@@ -35,90 +32,31 @@ from newsrec.types import (
     Texts,
 )
 from tests.encode.models import bert, pipeline
+from tests.pipeline.worlds import (
+    LANGUAGES,
+    VIEW,
+    World,
+    as_texts,
+    sample_world,
+    some_of_test,
+    trained,
+)
 from tests.rank.heads.trained import SMALL
-
-VIEW = "title+abstract"
-LANGUAGES = ("eng", "fin", "tam")
-
-
-class World(NamedTuple):
-    """A corpus, an encoder's vectors of it, and the means of its languages."""
-
-    corpus: Corpus
-    encoder: Encoder
-    vectors: Mapping[str, Embeddings]
-    means: LanguageMeans
-
-    def features(self, history: str = "eng", shelf: str = "eng") -> Features:
-        read = {VIEW: self.vectors[history]}
-        shown = read if history == shelf else {VIEW: self.vectors[shelf]}
-        return Features(self.corpus.news, read, shown)
-
-    def article(self, row: int, language: str = "eng") -> dict[str, Any]:
-        """Everything that the corpus knows of an article."""
-        texts, news = self.corpus.texts(language), self.corpus.news
-        return {
-            "title": texts.title[row],
-            "abstract": texts.abstract[row],
-            "language": language,
-            "category": news.category_names[news.category[row]],
-        }
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """The bundled sample and the built-in encoder, whose vectors have length 1."""
-    folder = tmp_path_factory.mktemp("data")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NEWSREC_DATA", str(folder))
-        corpus = open_sample()
-    encoder, store = load_encoder("mini"), EmbeddingStore(folder / "embeddings")
-    found = {x: store.get(encoder, corpus.texts(x), VIEW, corpus.fingerprint) for x in LANGUAGES}
-    return World(corpus, encoder, found, LanguageMeans.of({VIEW: found}))
-
-
-_made: dict[str, NeuralRanker] = {}
-
-
-def _trained(world: World, name: str) -> NeuralRanker:
-    """The head trained for one short epoch."""
-    if name not in _made:
-        features, rows = world.features(), np.arange(60)
-        head = make_head(name, Inputs.of(features), seed=5, **SMALL[name])
-        if not head.n_trainable():
-            return untrained(head)
-        train = world.corpus.impressions("train").take(rows)
-        options = FitOptions(batch=30, epochs=1, learning_rate=1e-2, seed=1)
-        made = {"encoder": {"name": "mini", "options": {}}}
-        _made[name] = fit(head, train, None, features, options, made=made)
-    return _made[name]
-
-
-def _test(world: World, n: int = 12) -> Impressions:
-    """Impressions of readers who have read something."""
-    every = world.corpus.impressions("test")
-    lengths = every.history.lengths[every.history_of]
-    return every.take(np.flatnonzero(lengths > 0)[:n])
-
-
-def _rows(world: World, impressions: Impressions, history: str, shelf: str) -> list[Any]:
-    lists = zip(impressions.history_of.tolist(), impressions.candidates, strict=True)
-    return [
-        (
-            [world.article(row, history) for row in impressions.history[reader].tolist()],
-            [world.article(row, shelf) for row in candidates.tolist()],
-        )
-        for reader, candidates in lists
-    ]
+    """The bundled sample and the built-in encoder."""
+    return sample_world(tmp_path_factory.mktemp("data"))
 
 
 @pytest.mark.parametrize("name", ["naml", "naml-cat", "mins", "caum", "manner", "lfrec"])
 @pytest.mark.parametrize(("history", "shelf"), [("eng", "eng"), ("fin", "eng"), ("tam", "fin")])
 def test_texts_score_as_in_their_corpus(world: World, name: str, history: str, shelf: str) -> None:
-    ranker, impressions = _trained(world, name), _test(world)
+    ranker, impressions = trained(world, name), some_of_test(world)
     wanted = ranker.score(impressions, world.features(history, shelf))
     found = score_rows(
-        ranker, world.encoder, _rows(world, impressions, history, shelf), world.means
+        ranker, world.encoder, as_texts(world, impressions, history, shelf), world.means
     )
     assert [len(x) for x in found] == impressions.candidates.lengths.tolist()
     assert np.concatenate(found).dtype == np.float32
@@ -128,7 +66,7 @@ def test_texts_score_as_in_their_corpus(world: World, name: str, history: str, s
 
 def test_readers_of_several_languages_score_as_in_the_corpus(world: World) -> None:
     """Each click in a language of its own, in turn."""
-    ranker, impressions = _trained(world, "naml"), _test(world)
+    ranker, impressions = trained(world, "naml"), some_of_test(world)
     clicks = impressions.history.values
     codes = [world.corpus.languages.index(x) for x in LANGUAGES]
     spoken = np.array(codes)[np.arange(len(clicks)) % 3]
@@ -148,12 +86,12 @@ def test_readers_of_several_languages_score_as_in_the_corpus(world: World) -> No
 
 
 def test_an_ensemble_scores_as_in_the_corpus(world: World) -> None:
-    impressions = _test(world)
+    impressions = some_of_test(world)
     both = AspectEnsemble(
-        _trained(world, "manner"), {"category": _trained(world, "naml")}, {"category": -0.5}
+        trained(world, "manner"), {"category": trained(world, "naml")}, {"category": -0.5}
     )
     wanted = both.score(impressions, world.features())
-    found = score_rows(both, world.encoder, _rows(world, impressions, "eng", "eng"), world.means)
+    found = score_rows(both, world.encoder, as_texts(world, impressions, "eng", "eng"), world.means)
     np.testing.assert_allclose(np.concatenate(found), wanted, atol=1e-5, rtol=1e-5)
 
 
@@ -204,8 +142,8 @@ def test_a_raw_encoder_needs_no_means(tmp_path: Path) -> None:
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_neither_order_nor_other_rows_change_a_score(world: World, data: st.DataObject) -> None:
-    ranker = _trained(world, "naml")
-    rows = _rows(world, _test(world, 4), "fin", "eng")
+    ranker = trained(world, "naml")
+    rows = as_texts(world, some_of_test(world, 4), "fin", "eng")
     history, candidates = rows[0]
     alone = score_articles(ranker, world.encoder, history, candidates, world.means)
     order = data.draw(st.permutations(range(len(candidates))))
@@ -216,7 +154,7 @@ def test_neither_order_nor_other_rows_change_a_score(world: World, data: st.Data
 
 
 def test_a_plain_text_is_an_english_title(world: World) -> None:
-    ranker = _trained(world, "naml")
+    ranker = trained(world, "naml")
     scorer = Scorer(ranker, world.encoder, world.means)
     told = [{"title": "Storm closes the harbour", "language": "English"}]
     shown = ["A new bridge over the river", "Ferries stay in the harbour"]
@@ -228,7 +166,7 @@ def test_a_plain_text_is_an_english_title(world: World) -> None:
 
 
 def test_without_history_every_candidate_scores_0(world: World) -> None:
-    naml, manner = _trained(world, "naml"), _trained(world, "manner")
+    naml, manner = trained(world, "naml"), trained(world, "manner")
     both = AspectEnsemble(manner, {"category": naml}, {"category": 0.5})
     for ranker in (naml, both):
         for history in ([], [""], [{"title": "  "}]):
@@ -238,7 +176,7 @@ def test_without_history_every_candidate_scores_0(world: World) -> None:
 
 
 def test_no_candidates_give_no_scores(world: World) -> None:
-    scorer = Scorer(_trained(world, "naml"), world.encoder, world.means)
+    scorer = Scorer(trained(world, "naml"), world.encoder, world.means)
     assert scorer.score(["one"], []).shape == (0,)
     assert scorer.score([], []).shape == (0,)
     assert [len(x) for x in scorer.score_rows([(["a"], []), (["a"], ["b"]), ([], ["c"])])] == [
@@ -248,10 +186,10 @@ def test_no_candidates_give_no_scores(world: World) -> None:
 
 
 def test_a_head_that_reads_no_text_needs_no_encoder(world: World) -> None:
-    ranker, impressions = _trained(world, "naml-cat"), _test(world)
+    ranker, impressions = trained(world, "naml-cat"), some_of_test(world)
     bare = [
         tuple([{"category": one["category"]} for one in part] for part in row)
-        for row in _rows(world, impressions, "eng", "eng")
+        for row in as_texts(world, impressions, "eng", "eng")
     ]
     wanted = ranker.score(impressions, world.features())
     np.testing.assert_allclose(np.concatenate(score_rows(ranker, None, bare)), wanted, atol=1e-5)
@@ -268,7 +206,7 @@ def test_entities_are_read_by_name(world: World) -> None:
     train = world.corpus.impressions("train").take(np.arange(30))
     head = make_head("caum", inputs, seed=2, **SMALL["caum"])
     ranker = fit(head, train, None, features, FitOptions(batch=30, epochs=1))
-    impressions = _test(world)
+    impressions = some_of_test(world)
 
     def told(row: int) -> dict[str, Any]:
         return {**world.article(row), "entities": [names[i] for i in entities[row]] + ["Q999"]}
@@ -281,7 +219,7 @@ def test_entities_are_read_by_name(world: World) -> None:
     found = np.concatenate(score_rows(ranker, world.encoder, rows, world.means))
     np.testing.assert_allclose(found, wanted, atol=1e-5, rtol=1e-5)
     without = np.concatenate(
-        score_rows(ranker, world.encoder, _rows(world, impressions, "eng", "eng"), world.means)
+        score_rows(ranker, world.encoder, as_texts(world, impressions, "eng", "eng"), world.means)
     )
     assert not np.allclose(without, wanted, atol=1e-5)
 
@@ -305,7 +243,7 @@ def test_entities_are_read_by_name(world: World) -> None:
 def test_articles_that_cannot_be_read_are_named(
     world: World, history: Any, candidates: Any, said: str
 ) -> None:
-    scorer = Scorer(_trained(world, "naml"), world.encoder, world.means)
+    scorer = Scorer(trained(world, "naml"), world.encoder, world.means)
     with pytest.raises(DataError, match=rf"^{said}"):
         scorer.score(history, candidates)
     with pytest.raises(DataError, match=rf"^row 1, {said}"):
@@ -320,7 +258,7 @@ def test_every_field_of_an_article_is_told() -> None:
 
 
 def test_what_is_missing_is_told(world: World, tmp_path: Path) -> None:
-    naml = _trained(world, "naml")
+    naml = trained(world, "naml")
     with pytest.raises(ConfigError, match="reads an encoder's vectors of 'title"):
         score_articles(naml, None, ["a"], ["b"], world.means)
     with pytest.raises(ConfigError, match="means of its training are missing"):
@@ -339,9 +277,9 @@ def test_what_is_missing_is_told(world: World, tmp_path: Path) -> None:
 
 
 def test_a_folder_scores_as_its_ranker(world: World, tmp_path: Path) -> None:
-    ranker = _trained(world, "naml")
+    ranker = trained(world, "naml")
     save_ranker(tmp_path / "best", ranker)
-    rows = _rows(world, _test(world, 3), "eng", "fin")
+    rows = as_texts(world, some_of_test(world, 3), "eng", "fin")
     with pytest.raises(ConfigError, match="means of its training are missing"):
         Scorer.open(tmp_path / "best").score(*rows[0])
     save_means(tmp_path / "best", world.means)
@@ -377,11 +315,11 @@ def test_a_tuned_encoder_lies_inside_the_folder(
 
 def test_a_folder_that_names_no_encoder_or_another_is_told(world: World, tmp_path: Path) -> None:
     folder = tmp_path / "best"
-    save_ranker(folder, replace(_trained(world, "naml"), made={}))
+    save_ranker(folder, replace(trained(world, "naml"), made={}))
     with pytest.raises(DataError, match="its manifest names no encoder"):
         Scorer.open(folder)
     made = {"encoder": {"name": str(pipeline(tmp_path / "model")), "options": {}}}
-    save_ranker(folder, replace(_trained(world, "naml"), made=made))
+    save_ranker(folder, replace(trained(world, "naml"), made=made))
     with pytest.raises(ConfigError, match=r"trained on vectors of 'mini'.*of 'model'"):
         Scorer.open(folder)
 
@@ -394,6 +332,6 @@ def test_a_manifest_cannot_ask_for_trust(world: World, tmp_path: Path) -> None:
     (model / "config.json").write_text(json.dumps(config), "utf-8")
     (model / "c.py").write_text("raise SystemExit('this code ran')", "utf-8")
     made = {"encoder": {"name": str(model), "options": {"trust_remote_code": True}}}
-    save_ranker(folder, replace(_trained(world, "naml"), made=made))
+    save_ranker(folder, replace(trained(world, "naml"), made=made))
     with pytest.raises(ConfigError, match="--trust-remote-code"):
         Scorer.open(folder)
