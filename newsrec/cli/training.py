@@ -16,8 +16,11 @@ from newsrec.errors import ConfigError
 from newsrec.evaluate.render import text
 from newsrec.evaluate.tables import screen
 from newsrec.files import data_root
-from newsrec.pipeline.training import Run, train
+from newsrec.pipeline.school import Run
+from newsrec.pipeline.training import check, train
 from newsrec.rank.fit_options import EpochReport
+from newsrec.rank.peers import Peers
+from newsrec.track import OFF, tracking_training
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +35,24 @@ class Wanted:
 
 
 def run(wanted: Wanted) -> None:
-    """Train, measure, print where everything is."""
+    """Train, measure, say where all is."""
     if wanted.no_track and wanted.tracking_uri is not None:
         raise ConfigError("--no-track and --tracking-uri exclude each other")
     config = load_training(wanted.config, plain(wanted.given))
     folder = wanted.out or new_folder(config)
-    from newsrec.rank.peers import Peers
+
+    def warn(message: str) -> None:
+        typer.echo(f"newsrec: {message}; the rankers are in {folder}", err=True)
 
     with Peers.joined() as peers, Stages() as stages, ended_by_signal():
-        results = train(
-            config, folder, on_progress=stages.of("encoding"), on_epoch=_told,
-            on_measured=stages.of("measuring"),
-        )  # fmt: skip
+        check(config, folder)  # a wrong option is no failed run in MLflow
+        uri = OFF if wanted.no_track or peers.rank else wanted.tracking_uri
+        params = config.model_dump(mode="json")
+        with tracking_training(uri, folder.name, params, warn, folder=folder) as tracker:
+            results = train(
+                config, folder, tracker=tracker, on_progress=stages.of("encoding"),
+                on_epoch=_told, on_measured=stages.of("measuring"),
+            )  # fmt: skip
     if peers.rank:
         return
     if results is not None:

@@ -12,8 +12,9 @@ import pytest
 from newsrec.config import TrainConfig, parse_config, parse_training
 from newsrec.errors import ConfigError, DataError, StaleCacheError
 from newsrec.pipeline.open import open_corpus
+from newsrec.pipeline.school import IDS, Run
 from newsrec.pipeline.study import experiment
-from newsrec.pipeline.training import IDS, Run, train
+from newsrec.pipeline.training import train
 from newsrec.rank import load_ranker
 from newsrec.rank.fit_options import EpochReport
 from newsrec.rank.trained import trained

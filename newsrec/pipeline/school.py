@@ -1,0 +1,275 @@
+"""What the runs of one training share: the corpus, vectors, lessons, what MLflow is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from newsrec import build
+from newsrec.config import ExperimentConfig, RankerConfig, TrainConfig
+from newsrec.corpus import Corpus
+from newsrec.errors import ConfigError, DataError, unknown_name
+from newsrec.evaluate.report import EvalReport
+from newsrec.evaluate.results import Results
+from newsrec.files import atomic_file
+from newsrec.languages import canonical
+from newsrec.pipeline.encoders import Encoders, OnProgress
+from newsrec.pipeline.lessons import Lesson, check_valid, make_lesson
+from newsrec.pipeline.open import open_corpus
+from newsrec.pipeline.origin import provenance
+from newsrec.pipeline.study import experiment
+from newsrec.protocols import Encoder, TrainTracker
+from newsrec.rank.fit_options import EpochReport
+from newsrec.rank.means import LanguageMeans, load_means, save_means
+from newsrec.track import NoTrainTracker
+from newsrec.types import Embeddings
+
+if TYPE_CHECKING:
+    from newsrec.encode import EmbeddingStore
+
+#: Names of the impressions that a few-shot run learnt from, one a line.
+IDS = "impressions.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One training: a shelf, so many impressions (None: all), a seed."""
+
+    language: str
+    shots: int | None
+    seed: int
+
+    @property
+    def family(self) -> str:
+        """What seeds share: ``eng-full``, ``eng-10-shots``."""
+        return f"{self.language}-{'full' if self.shots is None else f'{self.shots}-shots'}"
+
+    @property
+    def name(self) -> str:
+        """``eng-10-shots seed 42``."""
+        return f"{self.family} seed {self.seed}"
+
+    def folder(self, root: Path) -> Path:
+        """Where its checkpoint and its ranker are."""
+        return root / self.family / f"seed{self.seed}"
+
+
+OnEpoch = Callable[[Run, EpochReport], None]
+
+
+@dataclass
+class School:
+    """What the runs of one training share; opened when first used."""
+
+    config: TrainConfig
+    folder: Path
+    store: EmbeddingStore | None = None
+    on_progress: OnProgress | None = None
+    loaded: dict[str, Encoder] = field(default_factory=dict)
+    tracker: TrainTracker = field(default_factory=NoTrainTracker)
+
+    def __post_init__(self) -> None:
+        self.recipe = build.head_recipe(self.config.head)
+        self._encoders = Encoders(
+            self.config.trust_remote_code, self.store, self.on_progress, self.loaded
+        )
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        return open_corpus(self.config.corpus)
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """Shelves to train on in ISO 639-3."""
+        here = self.corpus.languages
+        named = self.config.langs or (("eng",) if "eng" in here else here[:1])
+        return tuple(dict.fromkeys(canonical(x, "--lang") for x in named))
+
+    @property
+    def shots(self) -> tuple[int | None, ...]:
+        return tuple(dict.fromkeys(self.config.shots)) or (None,)
+
+    @cached_property
+    def test_languages(self) -> tuple[str, ...]:
+        """Shelves of the test in ISO 639-3; ``eng+fin`` is a mixed one."""
+        named = self.config.test_langs or self.corpus.languages
+        codes = ["+".join(canonical(y, "--test-langs") for y in x.split("+")) for x in named]
+        return tuple(dict.fromkeys(codes))
+
+    def runs(self, language: str) -> Iterator[Run]:
+        """Shots × seeds."""
+        for shots in self.shots:
+            for seed in dict.fromkeys(self.config.seeds):
+                yield Run(language, shots, seed)
+
+    def check(self) -> None:
+        """What is wrong with the request is said before anything slow begins."""
+        config, corpus = self.config, self.corpus
+        if not corpus.splits:
+            raise DataError(f"corpus {corpus.name!r} has news and no clicks: nothing to learn from")
+        corpus.impressions(config.train)
+        check_valid(config.valid, corpus.splits)
+        for language in self.languages:
+            if language not in corpus.languages:
+                where = f"--lang of corpus {corpus.name!r}:"
+                raise unknown_name(where, language, corpus.languages)
+        for run in self.runs(self.languages[0]):
+            build.fit_options(config, run.seed, few=run.shots is not None)
+        if config.test is not None:
+            corpus.impressions(config.test)
+            if config.test in (config.train, config.valid):
+                raise ConfigError(
+                    f"--test: {config.test!r} is trained on, or decides when to stop; name another "
+                    "split, or none"
+                )
+
+    def lesson(self, language: str) -> Lesson:
+        """What to learn from on one shelf."""
+        get: dict[str, Callable[[str], Embeddings]] = {}
+        if self.recipe.text:
+            get = {view: self._getter(view) for view in self.config.views}
+        return make_lesson(self.corpus, self.config, language, get, self.recipe.text)
+
+    def _getter(self, view: str) -> Callable[[str], Embeddings]:
+        return self._encoders.getter(self.corpus, self.config.encoder, view)
+
+    def fit(self, run: Run, lesson: Lesson, on_epoch: OnEpoch | None) -> None:
+        """Train one run in its folder, or go on with it; nothing to do for one that is finished."""
+        from newsrec.rank import Inputs
+        from newsrec.rank import fit as fit_head
+
+        impressions, features = lesson.sample(run.shots, run.seed)
+        views = self.config.views if self.recipe.text else ()
+        head = build.head(self.config.head, Inputs.of(features, views), run.seed)
+        where = run.folder(self.folder)
+
+        def told(report: EpochReport) -> None:
+            self.tracker.epoch(report)
+            if on_epoch is not None:
+                on_epoch(run, report)
+
+        self.tracker.begin(run.name, self.params(run))
+        fit_head(
+            head,
+            impressions,
+            lesson.valid,
+            features,
+            build.fit_options(self.config, run.seed, few=run.shots is not None),
+            valid_features=lesson.valid_features,
+            folder=where,
+            on_epoch=told,
+            made=self.made(run),
+        )
+        if run.shots is not None:
+            with atomic_file(where / IDS) as file:
+                file.write("".join(f"{x}\n" for x in impressions.ids.tolist()).encode())
+        if self.recipe.text:
+            self._keep_means(where / "best")
+        self.tracker.trained(where / "best")
+        self.tracker.end()
+
+    def _keep_means(self, best: Path) -> None:
+        """Beside a ranker, the means of every language that it was trained or tested on: what
+        single articles lose (`newsrec.pipeline.scoring.score_articles`)."""
+        known = load_means(best)
+        before = () if known is None else known.languages
+        tested = () if self.config.test is None else "+".join(self.test_languages).split("+")
+        spoken = dict.fromkeys((*before, *self.languages, *tested))
+        if known is None or set(spoken) != set(before):
+            get = {view: self._getter(view) for view in self.config.views}
+            save_means(
+                best, LanguageMeans.of({v: {x: of(x) for x in spoken} for v, of in get.items()})
+            )
+
+    def params(self, run: Run) -> dict[str, object]:
+        """What MLflow says of a run."""
+        config = self.config
+        return {
+            "head": config.head.label, "encoder": config.encoder.label if self.recipe.text else "",
+            "language": run.language, "shots": run.shots or "full", "seed": run.seed,
+            "trainable": config.trainable,
+        }  # fmt: skip
+
+    def made(self, run: Run) -> dict[str, Any]:
+        """Provenance of one ranker."""
+        config = self.config
+        named = config.encoder.model_dump(mode="json") if self.recipe.text else None
+        spec = asdict(self._encoders.of(config.encoder).spec) if self.recipe.text else {}
+        origin = provenance(
+            config.model_dump(mode="json"), config.hash, self.corpus.fingerprint, spec,
+            config.protocol, run.seed,
+        )  # fmt: skip
+        return {
+            "encoder": named,
+            "trainable": config.trainable,
+            "language": run.language,
+            "split": config.train,
+            "shots": run.shots,
+            "provenance": origin.to_dict(),
+        }
+
+    def measure(self, on_measured: OnProgress | None = None) -> Results | None:
+        """Every trained ranker on the test split, after one that needs no training: late fusion of
+        the same vectors, or the profile of categories for a head that reads none."""
+        if self.config.test is None:
+            return None
+        return experiment(
+            self.exam(),
+            folder=self.folder / "test",
+            tracker=Measured(self),
+            store=self.store,
+            encoders=self.loaded,
+            on_progress=self.on_progress,
+            on_measured=on_measured,
+        )
+
+    def called(self, family: str) -> str:
+        """What tables call the rankers of a family: ``naml eng-full``."""
+        return f"{self.config.head.label} {family}"
+
+    def exam(self) -> ExperimentConfig:
+        """The evaluation of all that is trained."""
+        config = self.config
+        families = [run.family for language in self.languages for run in self.runs(language)]
+        trained = tuple(
+            RankerConfig(name=str(self.folder / family), called=self.called(family))
+            for family in dict.fromkeys(families)
+        )
+        assert config.test is not None
+        reference = "fusion" if self.recipe.text else "category-profile"
+        return ExperimentConfig(
+            corpus=config.corpus,
+            encoders=(config.encoder,),
+            rankers=(RankerConfig(name=reference), *trained),
+            trust_remote_code=config.trust_remote_code,
+            langs=self.test_languages,
+            history_lang=config.history_lang,
+            split=config.test,
+            protocol=config.protocol,
+            complete_only=config.complete_only,
+            metrics=config.metrics,
+            seeds=tuple(dict.fromkeys(config.seeds)),
+        )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A `Tracker` of the exam: every report goes to the run that trained what it is about."""
+
+    school: School
+
+    def log(self, report: EvalReport) -> None:
+        """Nothing for the ranker that nobody trained."""
+        school, tracker = self.school, self.school.tracker
+        for run in (run for language in school.languages for run in school.runs(language)):
+            if (school.called(run.family), run.seed) == (report.system[1], report.provenance.seed):
+                tracker.begin(run.name, school.params(run))
+                tracker.measured(report)
+                tracker.end()
+
+    def finish(self, results: Results, folder: Path) -> None:
+        """Averages, and the files of the report."""
+        self.school.tracker.finish(results, folder)
