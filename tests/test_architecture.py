@@ -27,12 +27,12 @@ HOME = {
     "mlflow": ("track/", "pipeline/pyfunc.py"),
     "faiss": ("rank/",),
     "torch": (
-        "encode/sentence.py", "encode/precision.py", "adapt/", "cluster/summarise/local.py",
-        "recbole/worker.py", "rank/aspects.py", "rank/checkpoints.py", "rank/heads/",
-        "rank/layers.py", "rank/loop.py", "rank/losses.py", "rank/neural.py",
-        "rank/news_modules.py", "rank/peers.py", "rank/train.py",
+        "encode/sentence.py", "encode/precision.py", "encode/policies.py", "encode/tower.py",
+        "adapt/", "cluster/summarise/local.py", "recbole/worker.py", "rank/aspects.py",
+        "rank/checkpoints.py", "rank/heads/", "rank/layers.py", "rank/loop.py", "rank/losses.py",
+        "rank/neural.py", "rank/news_modules.py", "rank/peers.py", "rank/train.py", "rank/tuned.py",
     ),
-    "peft": ("adapt/lora.py", "cluster/summarise/local.py"),
+    "peft": ("adapt/lora.py", "encode/policies.py", "cluster/summarise/local.py"),
     "recbole": ("recbole/worker.py",),
 }  # fmt: skip
 

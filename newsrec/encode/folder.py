@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from newsrec.errors import DataError
+from newsrec.files import write_json
 
 _TOKENIZERS = (
     "tokenizer.json", "vocab.txt", "vocab.json", "sentencepiece.bpe.model", "spiece.model",
@@ -16,6 +17,7 @@ _TOKENIZERS = (
 _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 _READ = (".json", ".txt", ".model", ".safetensors", ".py", ".onnx", ".onnx_data", ".xml", ".bin")
 _EXPORTS = ("onnx", "openvino")
+_NAME = "newsrec.json"
 
 
 def check_folder(folder: Path, backend: str = "torch") -> None:
@@ -61,6 +63,19 @@ def content_hash(folder: Path, backend: str = "torch") -> str:
 def is_pipeline(folder: Path) -> bool:
     """Whether ``folder`` has its own sentence-transformers pipeline."""
     return (folder / "modules.json").is_file()
+
+
+def call(folder: Path, name: str) -> None:
+    """Give ``folder`` a name of its own, which stays when the folder moves."""
+    write_json(folder / _NAME, {"name": name})
+
+
+def called(folder: Path) -> str:
+    """The name that `call` gave ``folder``, else that of the folder."""
+    path = folder / _NAME
+    found = _json(path) if path.is_file() else {}
+    name = found.get("name") if isinstance(found, dict) else None
+    return name if isinstance(name, str) and name else folder.resolve().name
 
 
 def _modules(folder: Path) -> list[Path] | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from newsrec.encode.folder import check_folder, content_hash
+from newsrec.encode.folder import called, check_folder, content_hash
 from newsrec.encode.hub import fetch
 from newsrec.encode.presets import BUILT_IN, POOLINGS, PRESETS, Preset, names
 from newsrec.errors import ConfigError, DataError, MissingExtra, unknown_name
@@ -54,8 +54,8 @@ def load_encoder(
         )
     if given or (kind not in PRESETS and _is_local(kind)):
         folder = Path(given or kind).expanduser()
-        label = kind if given else folder.resolve().name
         check_folder(folder, backend)
+        label = kind if given else called(folder)
         version = content_hash(folder, backend)
     else:
         wanted, label = revision or preset.revision, kind

@@ -19,16 +19,14 @@ def loading(folder: Path) -> Iterator[LoadReport]:
     for code that is not trusted, `MissingExtra` for a package that is not there), and keep their
     bars and tables off the screen."""
     log = logging.getLogger("transformers.modeling_utils")
-    level, bars = log.level, transformers_logging.is_progress_bar_enabled()
+    level = log.level
     report = LoadReport(log.getEffectiveLevel())
     log.addFilter(report)
     # The report is a warning, and must be made even where warnings are not shown. At a level of
     # its own of WARNING or more, transformers 5.23 also complains that nothing was sharded.
     log.setLevel(logging.INFO)
-    transformers_logging.disable_progress_bar()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             yield report
     except NewsrecError:
         raise
@@ -48,6 +46,18 @@ def loading(folder: Path) -> Iterator[LoadReport]:
     finally:
         log.removeFilter(report)
         log.setLevel(level)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the libraries' bars and warnings off the screen."""
+    bars = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
         if bars:
             transformers_logging.enable_progress_bar()
 

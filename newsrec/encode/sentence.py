@@ -7,7 +7,7 @@ padded, and a vector does not depend on its neighbours by a single bit of roundi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,13 @@ import torch
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+from torch import Tensor
 
 from newsrec.encode import precision as numbers
 from newsrec.encode.batches import batches, padded
 from newsrec.encode.checked import as_texts
-from newsrec.encode.folder import is_pipeline
-from newsrec.encode.loading import loading
+from newsrec.encode.folder import call, is_pipeline
+from newsrec.encode.loading import loading, quiet
 from newsrec.encode.presets import Preset
 from newsrec.errors import ConfigError, DataError, one_line
 from newsrec.types import EncoderSpec
@@ -56,6 +57,8 @@ class SentenceEncoder:
     ) -> None:
         self._device = _device(device)
         self._batch_size = batch_size
+        #: Whether the model may run code of its folder.
+        self.trusted = trust_remote_code
         own = preset.pipeline and is_pipeline(folder)
         with loading(folder) as report:
             self._model = _load(folder, preset, own, self._device, trust_remote_code, backend)
@@ -109,43 +112,86 @@ class SentenceEncoder:
         )  # fmt: skip
         return np.asarray(found, np.float32)
 
-    def _encode_tokens(self, texts: list[str]) -> NDArray[np.float32]:
-        tokens: list[list[int]] = self._model.tokenizer(
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of every text with prefix and marks, cut to the encoder's limit."""
+        found: list[list[int]] = self._model.tokenizer(
             [self._prefix + text for text in texts],
             truncation=self._max_tokens > 0,
             max_length=self._max_tokens or None,
             return_attention_mask=False,
             return_token_type_ids=False,
         )["input_ids"]
-        lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        vectors: NDArray[np.float32] | None = None
+        return found
+
+    def passes(self, lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Which texts of ``lengths (n,)``, in tokens, go through the model together."""
         budget, spread = _GPU_TOKENS, 1.0
-        if self._device.type == "cpu":
+        if self._model.device.type == "cpu":
             budget = _CPU_TOKENS * torch.get_num_threads()
             spread = _CPU_SPREAD if self._precision == "fp32" else 0.0
-        for rows in batches(lengths, budget=budget, most=self._batch_size, spread=spread):
-            # A tokenizer that adds no marks leaves nothing of an empty text: its vector is zero.
-            found = self._forward([tokens[i] or [self._pad] for i in rows])
-            if vectors is None:
-                vectors = np.zeros((len(texts), found.shape[1]), np.float32)
-            vectors[rows] = np.where(lengths[rows, None] > 0, found, np.float32(0))
-        assert vectors is not None  # there is at least one text
-        return vectors
+        return batches(lengths, budget=budget, most=self._batch_size, spread=spread)
 
-    def _forward(self, tokens: list[list[int]]) -> NDArray[np.float32]:
-        """One batch, ``(n, dim)``; only the transformer itself runs in the chosen precision."""
-        left = self._model.tokenizer.padding_side == "left"
-        ids, mask = (torch.from_numpy(a) for a in padded(tokens, self._pad, left=left))
-        features = {"input_ids": ids.to(self._device), "attention_mask": mask.to(self._device)}
-        with numbers.arithmetic(self._precision, self._device):
+    def vectors(self, tokens: Sequence[Sequence[int]], precision: str | None = None) -> Tensor:
+        """One pass, ``(n, dim)`` float32; gradients flow where the caller lets them.
+
+        Only the transformer itself runs in ``precision`` (None: the encoder's own). A tokenizer
+        that adds no marks leaves nothing of an empty text: its vector is zero.
+        """
+        left, device = self._model.tokenizer.padding_side == "left", self._model.device
+        some = [row if len(row) else [self._pad] for row in tokens]
+        ids, mask = (torch.from_numpy(a) for a in padded(some, self._pad, left=left))
+        features = {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+        with numbers.arithmetic(precision or self._precision, device):
             features = self._model[0](features)
         for key in ("token_embeddings", "sentence_embedding"):
             if key in features:
                 features[key] = features[key].float()
         for module in list(self._model)[1:]:
             features = module(features)
-        found: NDArray[np.float32] = features["sentence_embedding"].float().cpu().numpy()
-        return found
+        found: Tensor = features["sentence_embedding"].float()
+        if all(map(len, tokens)):
+            return found
+        full = torch.tensor([len(row) > 0 for row in tokens], device=device)
+        return found.masked_fill(~full[:, None], 0)
+
+    @property
+    def model(self) -> SentenceTransformer:
+        """The modules, from token ids to vectors: what training changes."""
+        return self._model
+
+    @property
+    def takes_tokens(self) -> bool:
+        """Whether the first module is a transformer over the tokens of a text, nothing more."""
+        return self._plain
+
+    @property
+    def uses_pooler(self) -> bool:
+        """Whether a vector comes from the transformer's own pooler."""
+        return _uses_pooler(self._model)
+
+    def save(self, folder: Path, name: str) -> None:
+        """Write the model as it is now into ``folder``, a sentence-transformers pipeline that has
+        this encoder's prefix and limit, and is called ``name``."""
+        model = self._model
+        model.prompts = {**model.prompts, "newsrec": self._prefix}
+        model.default_prompt_name = "newsrec" if self._prefix else None
+        if self._max_tokens:
+            model.max_seq_length = self._max_tokens
+        with quiet():
+            model.save(str(folder), create_model_card=False, safe_serialization=True)
+        call(folder, name)
+
+    def _encode_tokens(self, texts: list[str]) -> NDArray[np.float32]:
+        tokens = self.tokens(texts)
+        lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
+        vectors: NDArray[np.float32] | None = None
+        for rows in self.passes(lengths):
+            found = self.vectors([tokens[i] for i in rows]).cpu().numpy()
+            if vectors is None:
+                vectors = np.empty((len(texts), found.shape[1]), np.float32)
+            vectors[rows] = found
+        assert vectors is not None  # there is at least one text
+        return vectors
 
     @property
     def _pad(self) -> int:

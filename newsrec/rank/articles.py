@@ -25,7 +25,8 @@ class Articles:
     ``row (n,)``: row of the matrices of their side, ``clicked (n,) bool``: that side is the
     history's; ``present (n, n_views)``; ``category (n,)`` and ``entities (n, max_entities)``: rows
     of the head's tables, 0 unknown. ``history`` has the newest (or oldest) clicks of which some
-    view has a vector.
+    view has a vector. ``text (n, n_views)``: the number of each text, -1 none, where texts are
+    encoded anew and stored vectors not read; else None.
     """
 
     inputs: Inputs
@@ -37,6 +38,7 @@ class Articles:
     entities: Ints
     history: Ragged
     candidates: Ragged
+    text: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.row)

@@ -2,6 +2,7 @@
 
 ``last/``: ``state.safetensors`` (weights, Adam's moments, the best epoch's weights) and
 ``state.json`` (where the run is). Both are written at once or not at all; nothing is pickled.
+Weights that are not trained are not in it: who makes the module again brings them along.
 """
 
 from __future__ import annotations
@@ -47,9 +48,25 @@ class Progress:
         return {k: v for k, v in asdict(self).items() if k != "best"}
 
 
+def learnt(module: nn.Module) -> Tensors:
+    """All of the module's state but weights that are not trained; no copies."""
+    frozen = {name for name, p in module.named_parameters() if not p.requires_grad}
+    state = module.state_dict()
+    return {name: tensor.detach() for name, tensor in state.items() if name not in frozen}
+
+
 def copied(module: nn.Module) -> Tensors:
-    """The weights as they are now."""
-    return {name: tensor.detach().clone() for name, tensor in module.state_dict().items()}
+    """What training changes, as it is now."""
+    return {name: tensor.clone() for name, tensor in learnt(module).items()}
+
+
+def restore(module: nn.Module, weights: Tensors) -> None:
+    """Put back what `copied` gave; `ValueError` when these are weights of another module."""
+    wanted = set(learnt(module))
+    if wanted != set(weights):
+        other = sorted(wanted ^ set(weights))[0]
+        raise ValueError(f"{other}: on one side only of checkpoint and module")
+    module.load_state_dict(weights, strict=False)
 
 
 def save_progress(
@@ -60,7 +77,7 @@ def save_progress(
     told: Mapping[str, Any],
 ) -> None:
     """Write ``folder / "last"``; ``told`` says what run this is."""
-    tensors = {f"weights/{k}": v for k, v in module.state_dict().items()}
+    tensors = {f"weights/{k}": v for k, v in learnt(module).items()}
     tensors |= {f"best/{k}": v for k, v in progress.best.items()}
     for name, parameter in module.named_parameters():
         for key, value in optimiser.state.get(parameter, {}).items():
@@ -88,7 +105,7 @@ def load_progress(
         _same_run(last, state["run"], json.loads(json.dumps(told, default=str)))
         tensors = load_file(last / _TENSORS)
         progress = Progress(**state["at"], best=_under(tensors, "best/"))
-        module.load_state_dict(_under(tensors, "weights/"))
+        restore(module, _under(tensors, "weights/"))
         _load_moments(module, optimiser, tensors)
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
         raise StaleCacheError(

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from newsrec.errors import DataError
-from newsrec.rank.checkpoints import Progress, copied, load_progress, save_progress
+from newsrec.rank.checkpoints import Progress, copied, load_progress, restore, save_progress
 from newsrec.rank.fit_options import EpochReport, FitOptions
 from newsrec.rank.inputs import Ints
 from newsrec.rank.peers import Peers
@@ -83,7 +83,7 @@ def run(
             save()
             if on_epoch is not None and peers.rank == 0:
                 on_epoch(report)
-    module.load_state_dict(progress.best)
+    restore(module, progress.best)
     return module.eval()
 
 
@@ -156,7 +156,7 @@ def _judge(
     measured = train_loss if valid_loss is None else valid_loss
     _check(measured, f"the end of epoch {epoch + 1}", options)
     for name, parameter in module.named_parameters():
-        if not torch.isfinite(parameter).all():
+        if parameter.requires_grad and not torch.isfinite(parameter).all():
             _check(float("nan"), f"the end of epoch {epoch + 1} ({name})", options)
     best = valid_loss is None or progress.best_loss is None or valid_loss < progress.best_loss
     if best:

@@ -23,7 +23,7 @@ _WEIGHTS = "weights.safetensors"
 def save_ranker(folder: Path, ranker: NeuralRanker | AspectEnsemble) -> None:
     """Write ``folder`` whole, or not at all; an ensemble's modules are folders inside it."""
     with atomic_folder(folder) as work:
-        _write(work, ranker)
+        write_ranker(work, ranker)
 
 
 def load_ranker(folder: Path, seed: int | None = None) -> NeuralRanker | AspectEnsemble:
@@ -39,14 +39,15 @@ def load_ranker(folder: Path, seed: int | None = None) -> NeuralRanker | AspectE
     return _loaded(folder)
 
 
-def _write(work: Path, ranker: NeuralRanker | AspectEnsemble) -> None:
+def write_ranker(work: Path, ranker: NeuralRanker | AspectEnsemble) -> None:
+    """Write ``ranker`` into the folder ``work``, which somebody else makes whole or not at all."""
     from newsrec import __version__
 
     body: dict[str, Any] = {"format": FORMAT, "version": VERSION, "newsrec": __version__}
     if isinstance(ranker, AspectEnsemble):
         for name, module in {"relevance": ranker.relevance, **ranker.modules}.items():
             (work / name).mkdir()
-            _write(work / name, module)
+            write_ranker(work / name, module)
         write_json(work / MANIFEST, {**body, "aspects": dict(ranker.weights)})
         return
     head = ranker.head

@@ -25,17 +25,16 @@ class Items:
     """``m`` articles as a head's news module gets them.
 
     ``views (m, n_views, dim)``, zeros where not ``present (m, n_views)``; ``category (m,)`` and
-    ``entities (m, n)``: rows of the head's tables. ``row (m,)``: row of the history's matrices
-    where ``clicked (m,)``, else of the shelf's: a module that encodes texts anew looks them up
-    there, and replaces ``views`` and nothing else.
+    ``entities (m, n)``: rows of the head's tables. ``text (m, n_views)``: the numbers of texts that
+    are to be encoded anew (`newsrec.rank.tuned`), -1 for none; ``views`` are zeros then. None:
+    ``views`` are stored vectors.
     """
 
     views: Tensor
     present: Tensor
     category: Tensor
     entities: Tensor
-    row: Tensor
-    clicked: Tensor
+    text: Tensor | None = None
 
     @classmethod
     def of(cls, articles: Articles, which: Ints, device: str = "cpu", trim: bool = True) -> Items:
@@ -43,13 +42,17 @@ class Items:
         entities = articles.entities[which]
         if trim:
             entities = entities[:, : max(1, int((entities > 0).sum(1).max(initial=0)))]
+        text = None if articles.text is None else torch.from_numpy(articles.text[which])
+        if text is None:
+            views = torch.from_numpy(articles.vectors(which)).to(device)
+        else:
+            views = torch.zeros((), device=device).expand(*text.shape, articles.inputs.dim)
         return cls(
-            torch.from_numpy(articles.vectors(which)).to(device),
+            views,
             torch.from_numpy(articles.present[which]).to(device),
             torch.from_numpy(articles.category[which]).to(device),
             torch.from_numpy(entities).to(device),
-            torch.from_numpy(articles.row[which]),
-            torch.from_numpy(articles.clicked[which]),
+            text,
         )
 
 

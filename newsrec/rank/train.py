@@ -1,10 +1,7 @@
 """Impressions to a trained head: `fit`.
 
-The text encoder is frozen here: a head reads stored vectors (`Items.views`) and no text. To train
-the encoder in the same loop, `run` a `ClickTask` on a module that has the call of `NewsHead`,
-replaces `Items.views` by vectors of the texts of `Items.row`, encoded anew and each once, and hands
-them to the head; what is optimised and checkpointed are that module's parameters. Afterwards the
-tuned encoder is one like any other: its vectors are stored, and the head reads them.
+The text encoder is frozen here: a head reads stored vectors and no text. `newsrec.rank.tuned`
+trains the encoder in the same loop, on the same `ClickTask`.
 """
 
 from __future__ import annotations
@@ -64,15 +61,13 @@ def fit(
     """
     options = FitOptions() if options is None else options
     _check_trainable(head)
-    loss = options.loss or (HEADS[head.name].loss if head.name in HEADS else "ce")
-    rows = _rows(head, train, features, options, loss)
+    loss = loss_of(head, options)
+    rows = click_rows(head, train, features, options)
     valid_rows = None
     if valid is not None:
-        valid_rows = _rows(head, valid, valid_features or features, options, loss)
-    temperature = options.temperature or TEMPERATURES[loss]
-    task = ClickTask(rows, valid_rows, options, loss, temperature)
-    told = {"options": options.to_dict() | {"loss": loss, "temperature": temperature},
-            "impressions": rows.counts, **(made or {})}  # fmt: skip
+        valid_rows = click_rows(head, valid, valid_features or features, options)
+    task = ClickTask.of(rows, valid_rows, options, loss)
+    told = {**task.made, **(made or {})}
 
     def ranker(module: nn.Module) -> NeuralRanker:
         assert isinstance(module, NewsHead)
@@ -86,7 +81,7 @@ def fit(
         folder=folder,
         on_epoch=on_epoch,
         on_best=None if folder is None else lambda m: save_ranker(folder / "best", ranker(m)),
-        told={"head": head.name, "head_options": dict(head.options), "inputs": _digest(head)},
+        told=told_of(head),
     )
     return ranker(trained)
 
@@ -107,6 +102,19 @@ class ClickTask:
     options: FitOptions
     loss_name: str
     temperature: float
+
+    @classmethod
+    def of(
+        cls, rows: ClickRows, valid: ClickRows | None, options: FitOptions, loss: str
+    ) -> ClickTask:
+        """With the temperature of ``options``, else the loss's own."""
+        return cls(rows, valid, options, loss, options.temperature or TEMPERATURES[loss])
+
+    @property
+    def made(self) -> dict[str, Any]:
+        """Provenance of what is trained by it."""
+        said = {"loss": self.loss_name, "temperature": self.temperature}
+        return {"options": self.options.to_dict() | said, "impressions": self.rows.counts}
 
     def batches(self, epoch: int) -> list[Ints]:
         """Rows of like history length, in an order of the epoch's own."""
@@ -129,8 +137,10 @@ class ClickTask:
     def told(self) -> Mapping[str, Any]:
         """Numbers that another corpus or split does not share."""
         rows = self.rows
-        parts = (rows.history_of, rows.clicks.values, rows.others.values, rows.articles.row,
-                 rows.articles.history.values)  # fmt: skip
+        parts = [rows.history_of, rows.clicks.values, rows.others.values, rows.articles.row,
+                 rows.articles.history.values]  # fmt: skip
+        if rows.articles.text is not None:
+            parts.append(rows.articles.text)
         total = hashlib.blake2b(digest_size=8)
         for part in parts:
             total.update(np.ascontiguousarray(part).tobytes())
@@ -146,9 +156,15 @@ def tensors(batch: Batch, device: str) -> tuple[Tensor, Tensor, Tensor, Tensor, 
     return found[0], found[1], found[2], found[3], found[4]
 
 
-def _rows(
-    head: NewsHead, impressions: Impressions, features: Features, options: FitOptions, loss: str
+def loss_of(head: NewsHead, options: FitOptions) -> str:
+    """The name of the loss that is asked for, or the head's own."""
+    return options.loss or (HEADS[head.name].loss if head.name in HEADS else "ce")
+
+
+def click_rows(
+    head: NewsHead, impressions: Impressions, features: Features, options: FitOptions
 ) -> ClickRows:
+    """What ``head`` learns from ``impressions``; `DataError` for nothing."""
     articles = articles_of(
         impressions,
         features,
@@ -159,7 +175,7 @@ def _rows(
     return ClickRows.of(
         impressions,
         articles,
-        one_click=loss == "ce",
+        one_click=loss_of(head, options) == "ce",
         negatives=options.negatives,
         seed=options.seed,
     )
@@ -175,6 +191,8 @@ def _check_trainable(head: NewsHead) -> None:
     )
 
 
-def _digest(head: NewsHead) -> str:
+def told_of(head: NewsHead) -> dict[str, Any]:
+    """Which head this is, in a few values: a run goes on only with the same."""
     text = repr(sorted(head.inputs.to_dict().items()))
-    return hashlib.blake2b(text.encode("utf-8"), digest_size=8).hexdigest()
+    digest = hashlib.blake2b(text.encode("utf-8"), digest_size=8).hexdigest()
+    return {"head": head.name, "head_options": dict(head.options), "inputs": digest}

@@ -61,6 +61,22 @@ def xlm_roberta(folder: Path, *, seed: int = 0) -> Path:
     return folder
 
 
+def mpnet(folder: Path, *, seed: int = 0) -> Path:
+    """A plain folder with MPNet's shape: one table of relative positions for all layers."""
+    import torch
+    from transformers import MPNetConfig, MPNetModel
+
+    torch.manual_seed(seed)
+    config = MPNetConfig(
+        vocab_size=len(SPECIAL) + len(WORDS), hidden_size=32, num_hidden_layers=5,
+        num_attention_heads=4, intermediate_size=64, max_position_embeddings=66, pad_token_id=0,
+        initializer_range=0.3,
+    )  # fmt: skip
+    MPNetModel(config).save_pretrained(folder)
+    tokenizer().save_pretrained(folder)
+    return folder
+
+
 def pipeline(folder: Path, *, seed: int = 0, normalize: bool = True) -> Path:
     """A sentence-transformers folder with LaBSE's shape: CLS, dense, normalise."""
     import torch
