@@ -109,7 +109,8 @@ def word(
     shown, clicks = reading.impressions.candidates.values, reading.impressions.history.values
     read = clicks if reading.history_rows is None else reading.history_rows
     shelf, history = reading.shelf, reading.history
-    same = shelf.whole and history.whole and shelf.languages == history.languages
+    whole = shelf.whole and history.whole and shelf.languages == history.languages
+    same = whole or history is shelf
     used = np.concatenate([shown, read]) if same else shown
     shelf_texts = shelf.texts(corpus)
     shelf_numbers = _numbers(shelf_texts, views, used, numbers)

@@ -28,20 +28,22 @@ def tokenizer(words: list[str] = WORDS, *, marks: bool = True, **options: Any) -
     )  # fmt: skip
 
 
-def bert(folder: Path, *, seed: int = 0, marks: bool = True, **config: Any) -> Path:
+def bert(
+    folder: Path, *, seed: int = 0, marks: bool = True, words: list[str] = WORDS, **config: Any
+) -> Path:
     """A plain transformers folder: BERT, 32 wide, 2 layers unless ``config`` says otherwise."""
     import torch
     from transformers import BertConfig, BertModel
 
     torch.manual_seed(seed)
     sizes = {
-        "vocab_size": len(SPECIAL) + len(WORDS), "hidden_size": 32, "num_hidden_layers": 2,
+        "vocab_size": len(SPECIAL) + len(words), "hidden_size": 32, "num_hidden_layers": 2,
         "num_attention_heads": 4, "intermediate_size": 64, "max_position_embeddings": 64,
         # Wider than the default 0.02: vectors of different texts must differ.
         "initializer_range": 0.3,
     }  # fmt: skip
     BertModel(BertConfig(**{**sizes, **config})).save_pretrained(folder)
-    tokenizer(marks=marks).save_pretrained(folder)
+    tokenizer(words, marks=marks).save_pretrained(folder)
     return folder
 
 
