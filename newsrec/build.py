@@ -9,6 +9,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 from newsrec.config import EncoderConfig, HeadConfig, RankerConfig, RerankerConfig, TrainConfig
+from newsrec.encode.tuning import Tuning
 from newsrec.errors import ConfigError, unknown_name
 from newsrec.protocols import Encoder, Ranker, Reranker, Summarizer
 from newsrec.rank import trained
@@ -31,6 +32,9 @@ BASELINES = tuple(name for name, recipe in RANKERS.items() if not recipe.vectors
 
 # Options that follow from the scene, never from a config.
 _OF_SCENE = ("view", "newest", "history_language", "shelf_language", "threads")
+
+# Training options of an encoder that is trained along.
+_ADAPTERS = tuple(f.name for f in fields(Tuning) if f.name != "policy")
 
 
 def check(config: RankerConfig) -> Recipe:
@@ -100,16 +104,34 @@ def head(config: HeadConfig, inputs: Inputs, seed: int) -> NewsHead:
 
 
 def fit_options(config: TrainConfig, seed: int, *, few: bool) -> FitOptions:
-    """How ``config`` trains; a ``few`` impressions make batches of 8, as in paper 004, unless it
-    says otherwise. `ConfigError` for an unknown option or a value that is none."""
-    known = tuple(f.name for f in fields(FitOptions) if f.name not in ("seed", "newest"))
+    """How ``config`` trains. Unless it says otherwise, a ``few`` impressions make batches of 8, and
+    an encoder that is trained along too, at a rate of 1e-5, as in paper 004.
+
+    `ConfigError` for an unknown option or a value that is none.
+    """
     types = get_type_hints(FitOptions)
+    known = tuple(f.name for f in fields(FitOptions) if f.name not in ("seed", "newest"))
+    every = (*known, *_ADAPTERS) if config.trainable != "none" else known
     for option, value in config.options.items():
-        if option not in known:
-            raise unknown_name("training option", option, known)
+        if option not in every:
+            raise unknown_name("training option", option, every)
+        if option in known:
+            _check_type("training", option, value, types[option])
+    paper: dict[str, Any] = {"batch": 8} if few else {}
+    if config.trainable != "none":
+        paper |= {"batch": 8, "micro_batch": 8, "learning_rate": 1e-5}
+    chosen = {k: v for k, v in config.options.items() if k in known}
+    newest = config.protocol != "newsreclib"
+    return FitOptions(**{**paper, **chosen}, seed=seed, newest=newest)
+
+
+def tuning(config: TrainConfig) -> Tuning:
+    """What of the encoder ``config`` trains, and how; `ConfigError` as `fit_options`."""
+    types = get_type_hints(Tuning)
+    chosen: dict[str, Any] = {k: v for k, v in config.options.items() if k in _ADAPTERS}
+    for option, value in chosen.items():
         _check_type("training", option, value, types[option])
-    chosen: dict[str, Any] = {**({"batch": 8} if few else {}), **config.options}
-    return FitOptions(**chosen, seed=seed, newest=config.protocol != "newsreclib")
+    return Tuning(policy=config.trainable, **chosen)
 
 
 def _load_trained(folder: Path, seed: int | None) -> Any:

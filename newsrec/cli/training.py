@@ -36,7 +36,7 @@ class Wanted:
 
 def run(wanted: Wanted) -> None:
     """Train, measure, say where all is."""
-    if wanted.no_track and wanted.tracking_uri is not None:
+    if wanted.no_track and wanted.tracking_uri:
         raise ConfigError("--no-track and --tracking-uri exclude each other")
     config = load_training(wanted.config, plain(wanted.given))
     folder = wanted.out or new_folder(config)
@@ -58,8 +58,9 @@ def run(wanted: Wanted) -> None:
     if results is not None:
         typer.echo("\n".join(text(grid) for grid in screen(results)))
         typer.echo(f"report: {folder / 'test'}")
+    first = min(path.parents[1] for path in folder.glob("*/seed*/best"))
     typer.echo(f"rankers: {folder}")
-    typer.echo(f"use one: newsrec recommend --ranker {_first(folder)} --user USER --lang LANG")
+    typer.echo(f"use one: newsrec recommend --ranker {first} --user USER --lang LANG")
 
 
 def new_folder(config: TrainConfig) -> Path:
@@ -75,7 +76,3 @@ def _told(run: Run, report: EpochReport) -> None:
         f"{report.rows_per_s:,.0f} rows/s{best}",
         err=True,
     )
-
-
-def _first(folder: Path) -> Path:
-    return next(path.parent.parent for path in sorted(folder.glob("*/seed*/best")))

@@ -29,7 +29,8 @@ class TrainConfig(Strict):
     there is one, else a tenth; ``test``: the split to measure on (None: measure nothing), on the
     shelves ``test_langs``, empty for all; ``shots``: training impressions, empty for all of them;
     ``protocol``: ``newsreclib`` keeps the oldest 50 clicks and drops readers without history;
-    ``trainable``: what of the encoder learns; ``options``: fields of `newsrec.rank.FitOptions`;
+    ``trainable``: what of the encoder learns; ``options``: fields of `newsrec.rank.FitOptions`, and
+    of `newsrec.encode.Tuning` where an encoder learns;
     ``metrics`` as in `ExperimentConfig`.
     """
 

@@ -28,15 +28,18 @@ Getters = Mapping[str, Callable[[str], Embeddings]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson:
-    """``train`` and ``valid`` (None: all epochs count alike), with what a head may see of each.
+    """``train`` and ``valid`` (None: all epochs count alike), with what a head may see of each and
+    the scenes that they are of.
 
     ``held_out``: whether the validation impressions are a part of the training split.
     """
 
+    scene: Scene
     train: Impressions
     features: Features
-    valid: Impressions | None
-    valid_features: Features | None
+    valid_scene: Scene | None = None
+    valid: Impressions | None = None
+    valid_features: Features | None = None
     held_out: bool = False
 
     def sample(self, shots: int | None, seed: int) -> tuple[Impressions, Features]:
@@ -69,25 +72,26 @@ def check_valid(valid: str | None, splits: tuple[str, ...]) -> None:
 def make_lesson(
     corpus: Corpus, config: TrainConfig, language: str, get: Getters, text: bool
 ) -> Lesson:
-    """The lesson of shelf ``language``; ``get``: vectors of each view the head reads; ``text``:
-    whether it reads any. `DataError` as `make_scene`."""
+    """The lesson of shelf ``language``; ``get``: vectors of each view the head reads, nothing where
+    its encoder is trained along; ``text``: whether it reads any. `DataError` as `make_scene`."""
     scene = make_scene(corpus, config.scene_of(config.train, language), language)
     train, features = _seen(corpus, scene, get, text)
     valid = config.valid
     if valid is None:
         valid = "valid" if "valid" in corpus.splits and config.train != "valid" else str(HELD_OUT)
     if valid == NOTHING:
-        return Lesson(train, features, None, None)
+        return Lesson(scene, train, features)
     share = None if valid in corpus.splits else _share(valid)
     if share is None:
         other = make_scene(corpus, config.scene_of(valid, language), language)
-        return Lesson(train, features, *_seen(corpus, other, get, text))
+        return Lesson(scene, train, features, other, *_seen(corpus, other, get, text))
     order = np.argsort(train.time, kind="stable")
     cut = len(order) - max(1, math.floor(share * len(order)))
     if cut < 1:
         raise DataError(f"split {config.train!r} has {len(order)} impressions: too few to hold out")
     kept, late = (np.sort(rows) for rows in (order[:cut], order[cut:]))
-    return Lesson(*part(train, features, kept), *part(train, features, late), held_out=True)
+    held_out = part(train, features, late)
+    return Lesson(scene, *part(train, features, kept), scene, *held_out, held_out=True)
 
 
 def _seen(corpus: Corpus, scene: Scene, get: Getters, text: bool) -> tuple[Impressions, Features]:

@@ -21,6 +21,7 @@ from newsrec.pipeline.lessons import Lesson, check_valid, make_lesson
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.origin import provenance
 from newsrec.pipeline.study import experiment
+from newsrec.pipeline.teaching import Job, on_vectors, with_encoder
 from newsrec.protocols import Encoder, TrainTracker
 from newsrec.rank.fit_options import EpochReport
 from newsrec.rank.means import LanguageMeans, load_means, save_means
@@ -118,6 +119,8 @@ class School:
                 raise unknown_name(where, language, corpus.languages)
         for run in self.runs(self.languages[0]):
             build.fit_options(config, run.seed, few=run.shots is not None)
+        build.tuning(config)
+        self._check_trainable()
         if config.test is not None:
             corpus.impressions(config.test)
             if config.test in (config.train, config.valid):
@@ -126,24 +129,36 @@ class School:
                     "split, or none"
                 )
 
+    def _check_trainable(self) -> None:
+        head, trainable = self.config.head, self.config.trainable
+        if self.tuned and not self.recipe.text:
+            raise ConfigError(
+                f"--trainable {trainable}: head {head.name!r} reads no text; leave it out"
+            )
+        if self.recipe.encoder_only and not self.tuned:
+            raise ConfigError(
+                f"head {head.name!r} has no weights of its own, only its encoder can learn: "
+                "--trainable last4, last4+embeddings, all or lora"
+            )
+
     def lesson(self, language: str) -> Lesson:
         """What to learn from on one shelf."""
         get: dict[str, Callable[[str], Embeddings]] = {}
-        if self.recipe.text:
+        if self.recipe.text and not self.tuned:
             get = {view: self._getter(view) for view in self.config.views}
         return make_lesson(self.corpus, self.config, language, get, self.recipe.text)
+
+    @property
+    def tuned(self) -> bool:
+        """Whether the encoder is trained along."""
+        return self.config.trainable != "none"
 
     def _getter(self, view: str) -> Callable[[str], Embeddings]:
         return self._encoders.getter(self.corpus, self.config.encoder, view)
 
     def fit(self, run: Run, lesson: Lesson, on_epoch: OnEpoch | None) -> None:
         """Train one run in its folder, or go on with it; nothing to do for one that is finished."""
-        from newsrec.rank import Inputs
-        from newsrec.rank import fit as fit_head
-
         impressions, features = lesson.sample(run.shots, run.seed)
-        views = self.config.views if self.recipe.text else ()
-        head = build.head(self.config.head, Inputs.of(features, views), run.seed)
         where = run.folder(self.folder)
 
         def told(report: EpochReport) -> None:
@@ -152,21 +167,17 @@ class School:
                 on_epoch(run, report)
 
         self.tracker.begin(run.name, self.params(run))
-        fit_head(
-            head,
-            impressions,
-            lesson.valid,
-            features,
-            build.fit_options(self.config, run.seed, few=run.shots is not None),
-            valid_features=lesson.valid_features,
-            folder=where,
-            on_epoch=told,
-            made=self.made(run),
-        )
+        few = run.shots is not None
+        options = build.fit_options(self.config, run.seed, few=few)
+        job = Job(where, lesson, impressions, features, options, told, self.made(run))
+        if self.tuned:
+            with_encoder(self.config, self.corpus, job)
+        else:
+            on_vectors(self.config, job)
         if run.shots is not None:
             with atomic_file(where / IDS) as file:
                 file.write("".join(f"{x}\n" for x in impressions.ids.tolist()).encode())
-        if self.recipe.text:
+        if self.recipe.text and not self.tuned:
             self._keep_means(where / "best")
         self.tracker.trained(where / "best")
         self.tracker.end()
@@ -197,7 +208,8 @@ class School:
         """Provenance of one ranker."""
         config = self.config
         named = config.encoder.model_dump(mode="json") if self.recipe.text else None
-        spec = asdict(self._encoders.of(config.encoder).spec) if self.recipe.text else {}
+        vectors = self.recipe.text and not self.tuned
+        spec = asdict(self._encoders.of(config.encoder).spec) if vectors else {}
         origin = provenance(
             config.model_dump(mode="json"), config.hash, self.corpus.fingerprint, spec,
             config.protocol, run.seed,

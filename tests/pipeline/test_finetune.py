@@ -47,7 +47,9 @@ def scene(corpus: Corpus, split: str, shelf: str, history: str | None = None) ->
 def scored(ranker: NeuralRanker, corpus: Corpus, shown: Scene, encoder: str) -> float:
     """AUC over vectors from the store, as any evaluation has them."""
     get = getter(corpus, load_encoder(encoder), VIEW, EmbeddingStore())
-    features = make_features(corpus.news, VIEW, shown.shelf, shown.history, shown.history_rows, get)
+    features = make_features(
+        corpus.news, shown.shelf, shown.history, shown.history_rows, {VIEW: get}
+    )
     used = np.flatnonzero(shown.readable.history_lengths > 0)
     part = shown.readable.take(used)
     if features.history_rows is not None:

@@ -12,12 +12,15 @@ import pytest
 from newsrec.config import TrainConfig, parse_config, parse_training
 from newsrec.errors import ConfigError, DataError, StaleCacheError
 from newsrec.pipeline.open import open_corpus
+from newsrec.pipeline.page import recommend
+from newsrec.pipeline.request import Request
 from newsrec.pipeline.school import IDS, Run
 from newsrec.pipeline.study import experiment
 from newsrec.pipeline.training import train
 from newsrec.rank import load_ranker
 from newsrec.rank.fit_options import EpochReport
 from newsrec.rank.trained import trained
+from tests.encode import models
 
 SMALL: dict[str, Any] = {
     "head": "naml:query=8",
@@ -142,6 +145,34 @@ def test_two_languages_and_both_views_train_apart(tmp_path: Path) -> None:
     assert np.isfinite(found.reports[0].mean()["auc"])
 
 
+def test_an_encoder_is_trained_along_and_each_seed_reads_its_own(tmp_path: Path) -> None:
+    base = models.bert(tmp_path / "tiny")
+    fields = {
+        "head": "lfrec-scl", "encoder": str(base), "trainable": "last4", "shots": [6],
+        "options": {"epochs": 2, "learning_rate": 0.01}, "metrics": ["accuracy"],
+    }  # fmt: skip
+    folder = tmp_path / "tuned"
+    results = train(config(**fields), folder)
+    assert results is not None
+    assert list(results.systems) == [
+        (str(base), "fusion"), (f"{base}+last4", "lfrec-scl eng-6-shots"),
+    ]  # fmt: skip
+    for seed in (42, 43):
+        assert (folder / "eng-6-shots" / f"seed{seed}" / "best" / "encoder").is_dir()
+    one, other = (row["means"]["auc"] for row in results.by_seed
+                  if row["ranker"] != "fusion" and row["language"] == "fin")  # fmt: skip
+    assert one != other
+    told: list[Run] = []
+    train(config(**fields, test=None), folder, on_epoch=lambda run, _: told.append(run))
+    assert told == []
+    again = experiment(parse_config({
+        "rankers": [str(folder)], "langs": ["fin"], "seeds": [43], "metrics": ["auc"],
+    }))  # fmt: skip
+    assert again.reports[0].mean()["auc"] == other
+    page = recommend(open_corpus(None), Request("U123", ("fin",)), ranker=folder)
+    assert len(page.items) == 10
+
+
 @pytest.mark.parametrize(
     ("fields", "error", "said"),
     [
@@ -154,7 +185,11 @@ def test_two_languages_and_both_views_train_apart(tmp_path: Path) -> None:
         ({"langs": ["deu"]}, ConfigError, "--lang of corpus.*'deu'; known: .*fin"),
         ({"train": "tomorrow"}, ConfigError, "unknown split of corpus 'sample' 'tomorrow'"),
         ({"test": "train"}, ConfigError, "--test: 'train' is trained on"),
-        ({"head": "lfrec-scl"}, ConfigError, "no weights of its own"),
+        ({"head": "lfrec-scl"}, ConfigError, "only its encoder can learn: --trainable last4"),
+        ({"trainable": "last4"}, ConfigError, "mini"),
+        ({"trainable": "last5"}, ConfigError, "trainable"),
+        ({"options": {"rank": 4}}, ConfigError, "unknown training option 'rank'"),
+        ({"head": "naml-cat", "trainable": "all"}, ConfigError, "reads no text"),
         ({"options": {"learning_rate": 1e30, "clip": None}}, DataError, "training diverged"),
     ],
 )

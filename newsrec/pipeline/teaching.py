@@ -1,0 +1,77 @@
+"""One run of a training: a head on stored vectors, or along with its encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from newsrec import build
+from newsrec.config import TrainConfig
+from newsrec.corpus import Corpus
+from newsrec.pipeline.finetune import Reading, finetune
+from newsrec.pipeline.lessons import Lesson
+from newsrec.pipeline.scene import Scene
+from newsrec.rank.fit_options import EpochReport, FitOptions
+from newsrec.types import Features, Impressions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """``impressions`` and ``features``: those of ``lesson`` that are learnt from; ``made``:
+    provenance."""
+
+    folder: Path
+    lesson: Lesson
+    impressions: Impressions
+    features: Features
+    options: FitOptions
+    told: Callable[[EpochReport], None]
+    made: Mapping[str, Any]
+
+
+def on_vectors(config: TrainConfig, job: Job) -> None:
+    """Train the head of ``config`` on what its encoder has made of the articles."""
+    from newsrec.rank import HEADS, Inputs, fit
+
+    views = config.views if HEADS[config.head.name].text else ()
+    fit(
+        build.head(config.head, Inputs.of(job.features, views), job.options.seed),
+        job.impressions,
+        job.lesson.valid,
+        job.features,
+        job.options,
+        valid_features=job.lesson.valid_features,
+        folder=job.folder,
+        on_epoch=job.told,
+        made=job.made,
+    )
+
+
+def with_encoder(config: TrainConfig, corpus: Corpus, job: Job) -> None:
+    """Train the head and, as far as ``config`` says, its encoder on the texts of ``corpus``."""
+    lesson = job.lesson
+    valid = None
+    if lesson.valid_scene is not None and lesson.valid is not None:
+        assert lesson.valid_features is not None
+        valid = _reading(lesson.valid_scene, lesson.valid, lesson.valid_features)
+    finetune(
+        corpus,
+        _reading(lesson.scene, job.impressions, job.features),
+        valid,
+        head=config.head.name,
+        head_options=config.head.options,
+        encoder=config.encoder,
+        folder=job.folder,
+        tuning=build.tuning(config),
+        views=config.views,
+        options=job.options,
+        trust_remote_code=config.trust_remote_code,
+        on_epoch=job.told,
+        made=job.made,
+    )
+
+
+def _reading(scene: Scene, impressions: Impressions, features: Features) -> Reading:
+    return Reading(impressions, scene.shelf, scene.history, features.history_rows)
