@@ -17,21 +17,18 @@ from newsrec.errors import ConfigError, DataError
 from newsrec.pipeline.given import Asked, Given, Row, read_row
 from newsrec.protocols import Encoder
 from newsrec.rank.ensemble import AspectEnsemble
-from newsrec.rank.inputs import Inputs
 from newsrec.rank.means import LanguageMeans, load_means
 from newsrec.rank.model_folder import load_ranker
 from newsrec.rank.neural import NeuralRanker
+from newsrec.rank.trained import ENCODER, ranker_folder, trained
 from newsrec.types import Embeddings, EmbeddingSpec, Features
 
-Trained: TypeAlias = NeuralRanker | AspectEnsemble
+TrainedRanker: TypeAlias = NeuralRanker | AspectEnsemble
 Scores = NDArray[np.float32]
-
-#: The folder of a tuned encoder inside that of its ranker.
-ENCODER = "encoder"
 
 
 def score_articles(
-    ranker: Trained,
+    ranker: TrainedRanker,
     encoder: Encoder | None,
     history: Sequence[Given],
     candidates: Sequence[Given],
@@ -57,7 +54,7 @@ def score_articles(
 
 
 def score_rows(
-    ranker: Trained,
+    ranker: TrainedRanker,
     encoder: Encoder | None,
     rows: Sequence[Row],
     means: LanguageMeans | None = None,
@@ -89,29 +86,34 @@ def score_rows(
 class Scorer:
     """A trained ranker with everything that it needs to score texts."""
 
-    ranker: Trained
+    ranker: TrainedRanker
     encoder: Encoder | None
     means: LanguageMeans | None = None
 
     @classmethod
     def open(
-        cls, folder: Path, *, device: str | None = None, trust_remote_code: bool = False
+        cls,
+        folder: Path,
+        seed: int | None = None,
+        *,
+        device: str | None = None,
+        trust_remote_code: bool = False,
     ) -> Scorer:
-        """The ranker in ``folder``, with the encoder that it was trained on: ``encoder`` inside it
-        if it was tuned, else the one that its manifest names.
+        """The ranker in ``folder``, as `newsrec.rank.load_ranker` finds it, with the encoder that
+        it was trained on: the one inside if it was tuned, else the one that its manifest names.
 
         ``device`` of the encoder. ``trust_remote_code``: it may run Python code of its repository;
-        what the manifest says of that does not count. `DataError`, `StaleCacheError` as
-        `newsrec.rank.load_ranker`; `ConfigError` when the encoder is not the one of the training.
+        what the manifest says of that does not count. Errors as those of `load_ranker` and
+        `newsrec.encode.load_encoder`; `ConfigError` when the encoder is not that of the training.
         """
+        folder = ranker_folder(folder, seed)
         ranker = load_ranker(folder)
-        reading = [one for one in _parts(ranker) if one.head.inputs.views]
+        reading = [one.head.inputs for one in _parts(ranker) if one.head.inputs.views]
         encoder = None
         if reading:
-            config = _encoder_config(folder, reading[0], device)
-            encoder = build.encoder(config, trust_remote_code)
-            for one in reading:
-                one.head.inputs.check(encoder.spec)
+            encoder = build.encoder(_encoder_config(folder, device), trust_remote_code)
+            for inputs in reading:
+                inputs.check(encoder.spec)
         return cls(ranker, encoder, load_means(folder))
 
     def score(self, history: Sequence[Given], candidates: Sequence[Given]) -> Scores:
@@ -123,7 +125,7 @@ class Scorer:
         return score_rows(self.ranker, self.encoder, rows, self.means)
 
 
-def _parts(ranker: Trained) -> list[NeuralRanker]:
+def _parts(ranker: TrainedRanker) -> list[NeuralRanker]:
     if isinstance(ranker, AspectEnsemble):
         return [ranker.relevance, *ranker.modules.values()]
     return [ranker]
@@ -143,12 +145,12 @@ def _embeddings(asked: Asked, encoder: Encoder | None, view: str) -> Embeddings:
 
 
 def _means(
-    ranker: Trained, languages: tuple[str, ...], means: LanguageMeans | None
+    ranker: TrainedRanker, languages: tuple[str, ...], means: LanguageMeans | None
 ) -> dict[str, NDArray[np.float32]] | None:
     """What articles of ``languages`` lose, ``(k, dim)`` by view; None where nothing is lost."""
-    centred = [one.head for one in _parts(ranker) if _centre(one.head.inputs) != "none"]
+    centred = [one.head for one in _parts(ranker) if one.head.inputs.centred != "none"]
     for head in centred:
-        if _centre(head.inputs) == "global":
+        if head.inputs.centred == "global":
             raise ConfigError(
                 f"head {head.name!r} reads vectors without the mean of both sides of a corpus "
                 "(centre 'global'), which single articles do not have; train it with centre "
@@ -167,34 +169,24 @@ def _means(
     return {view: means.removed(view, languages) for view in views}
 
 
-def _centre(inputs: Inputs) -> str:
-    """What is taken out of the vectors, as `newsrec.rank.centre.sides` decides."""
-    if not inputs.views or inputs.encoder is None:
-        return "none"
-    if inputs.centre == "spec":
-        return "language" if inputs.encoder.normalized else "none"
-    return inputs.centre
-
-
 def _bounds(asked: Asked) -> tuple[list[int], list[int]]:
     offsets = asked.impressions.candidates.offsets.tolist()
     return offsets[:-1], offsets[1:]
 
 
-def _encoder_config(folder: Path, ranker: NeuralRanker, device: str | None) -> EncoderConfig:
-    made: Mapping[str, Any] = ranker.made.get("encoder") or {}
-    spec, tuned = ranker.head.inputs.encoder, folder / ENCODER
-    if not made.get("name") and not tuned.is_dir():
+def _encoder_config(folder: Path, device: str | None) -> EncoderConfig:
+    """Of the ranker in its own ``folder``. A tuned encoder says itself how it wants to be used."""
+    tuned = folder / ENCODER
+    made: Mapping[str, Any] = {"name": str(tuned)}
+    if not tuned.is_dir():
+        made = trained(folder).encoder or {}
+    if not isinstance(made.get("name"), str):
         raise DataError(
             f"{folder}: its manifest names no encoder (made.encoder) and it has none of its own "
-            f"({ENCODER}/); load both yourself and use newsrec.pipeline.scoring.score_articles"
+            f"({ENCODER}/); load both yourself and use newsrec.pipeline.score_articles"
         )
     left = ("device", "trust_remote_code")
     options = {k: v for k, v in (made.get("options") or {}).items() if k not in left}
-    if device is not None:
-        options["device"] = device
-    if not tuned.is_dir():
-        return EncoderConfig(name=made["name"], options=options)
-    # The name in a spec is that of the preset, or of the folder where there is none.
-    preset = "" if spec is None or spec.name == tuned.name else f"{spec.name}="
-    return EncoderConfig(name=f"{preset}{tuned}", options=options)
+    return EncoderConfig(
+        name=made["name"], options=options if device is None else {**options, "device": device}
+    )

@@ -107,6 +107,16 @@ class Inputs:
             )
         return tuple(found)
 
+    @property
+    def centred(self) -> str:
+        """Which mean is taken out of the vectors: that of a ``language``, the ``global`` one, or
+        ``none``; what ``spec`` comes to in `newsrec.rank.centre.sides`."""
+        if self.encoder is None:
+            return "none"
+        if self.centre == "spec":
+            return "language" if self.encoder.normalized else "none"
+        return self.centre
+
     def check(self, encoder: EncoderSpec) -> None:
         """`ConfigError` names both when ``encoder`` is not the one that the head was trained on."""
         if self.encoder is not None and not same_vectors(encoder, self.encoder):

@@ -69,7 +69,8 @@ def trained(world: World, name: str) -> NeuralRanker:
             return untrained(head)
         train = world.corpus.impressions("train").take(rows)
         options = FitOptions(batch=30, epochs=1, learning_rate=1e-2, seed=1)
-        made = {"encoder": {"name": "mini", "options": {}}}
+        # Where it was trained, which is nowhere here.
+        made = {"encoder": {"name": "mini", "options": {"device": "cuda:7"}}}
         _made[name] = fit(head, train, None, features, options, made=made)
     return _made[name]
 
