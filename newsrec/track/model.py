@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from newsrec.rank.trained import ranker_folder
 from newsrec.track.runs import Runs, quiet
 
 #: Where a child run has the folder itself, and the name of the MLflow model.
@@ -34,14 +35,14 @@ _EXAMPLE = {
 
 
 def save_pyfunc(path: Path, ranker: Path, mlflow_model: Any = None) -> None:
-    """The folder ``ranker`` (`newsrec.rank.save_ranker`) as an MLflow model in the new folder
-    ``path``, to be loaded by ``mlflow.pyfunc.load_model``.
+    """The ranker in the folder ``ranker`` (as `newsrec.rank.load_ranker` finds it) as an MLflow
+    model in the new folder ``path``, to be loaded by ``mlflow.pyfunc.load_model``.
 
     It takes a table, or a list of mappings, with columns ``history`` and ``candidates``: lists of
-    articles as in `newsrec.pipeline.scoring.score_articles`. It returns a list of scores a row.
-    Its configuration may name a ``device``, and say ``trust_remote_code`` for an encoder that runs
-    code of its repository. An encoder that is a local folder, and not inside ``ranker``, is looked
-    for where it was. Whatever MLflow raises is passed on.
+    articles as in `newsrec.pipeline.score_articles`. It returns a list of scores a row. Its
+    configuration may name a ``device``, and say ``trust_remote_code`` for an encoder that runs code
+    of its repository. An encoder that is a local folder, and was not tuned, is looked for where it
+    was. Whatever MLflow raises is passed on.
     """
     quiet()
     import mlflow.pyfunc
@@ -58,7 +59,7 @@ def save_pyfunc(path: Path, ranker: Path, mlflow_model: Any = None) -> None:
             path=str(path),
             mlflow_model=mlflow_model,
             python_model=str(_SCRIPT),
-            artifacts={"ranker": str(ranker)},
+            artifacts={"ranker": str(ranker_folder(ranker))},
             signature=ModelSignature(inputs, Schema([ColSpec(Array(DataType.float))])),
             input_example=[_EXAMPLE],
             pip_requirements=[f"newsrec=={__version__}"],
@@ -69,6 +70,7 @@ def save_pyfunc(path: Path, ranker: Path, mlflow_model: Any = None) -> None:
 def log_model(runs: Runs, run: str, folder: Path) -> None:
     """The folder of a ranker as artifact and as MLflow model of ``run``, unless it is there
     already. Belongs inside a guarded block."""
+    folder = ranker_folder(folder)
     client, digest = runs.client, _digest(folder)
     if client.get_run(run).data.tags.get(_LOGGED) == digest:
         return

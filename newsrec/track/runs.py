@@ -85,13 +85,17 @@ class Runs:
         newest = ["attributes.start_time DESC"]
         told = _told(params)
         for run in self.client.search_runs([self.experiment], wanted, order_by=newest):
-            known, number = run.data.params, run.info.run_id
+            known, number = run.data.params, str(run.info.run_id)
             same = all(known.get(key, value) == value for key, value in told.items())
             if run.info.status != "RUNNING" and same:
-                self.client.set_tag(number, _PROCESS, identity())
-                self.client.update_run(number, status="RUNNING")
-                return str(number)
+                self.reopen(number)
+                return number
         return None
+
+    def reopen(self, run: str) -> None:
+        """A run that has ended goes on in this process."""
+        self.client.set_tag(run, _PROCESS, identity())
+        self.client.update_run(run, status="RUNNING")
 
     def params(self, run: str, params: Mapping[str, object]) -> None:
         """Names and values in the spelling of MLflow, long ones cut."""

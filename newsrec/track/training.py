@@ -52,6 +52,7 @@ class MlflowTrainTracker:
     def __init__(self, uri: str, warn: Callable[[str], None]) -> None:
         self._runs = Runs(uri, warn)
         self._run = self._child = self._whose = ""
+        self._begun_here: dict[str, str] = {}
 
     def start(self, name: str, params: Mapping[str, object], folder: Path | None = None) -> None:
         """Begin the parent run, or go on in it."""
@@ -62,14 +63,18 @@ class MlflowTrainTracker:
             self._runs.params(self._run, params)
 
     def begin(self, name: str, params: Mapping[str, object]) -> None:
-        """A child run: one language, number of shots and seed. One that has not ended has
-        failed."""
+        """A child run: one language, number of shots and seed; one of that name that was begun
+        before goes on. Another that has not ended has failed."""
         self.end("FAILED")
         if not self._runs.on:
             return
         with self._runs.guarded():
+            self._child = self._begun_here.get(name, "")
+            if self._child:
+                self._runs.reopen(self._child)
+                return
             tags = {PARENT: self._run, _WHOSE: _digest(f"{self._whose}\n{name}")}
-            self._child = self._begun(name, tags, params)
+            self._child = self._begun_here[name] = self._begun(name, tags, params)
             self._runs.params(self._child, params)
 
     def epoch(self, report: EpochReport) -> None:

@@ -124,6 +124,20 @@ def test_a_run_that_fails_costs_the_others_nothing(server: str) -> None:
     assert not any(run.data.metrics for run in (parent, *children))
 
 
+def test_what_is_measured_later_goes_to_the_run_that_was_trained(server: str) -> None:
+    with tracking_training(server, "later", {}, pytest.fail) as tracker:
+        for name in ("a", "b"):
+            tracker.begin(name, {"seed": 1})
+            tracker.end()
+        for name, value in (("a", 0.2), ("b", 0.6)):
+            tracker.begin(name, {"seed": 1})
+            tracker.measured(report("eng", 1, value))
+            tracker.end()
+    _, children = runs_of(server, "later")
+    assert [run.data.metrics["eng/mrr"] for run in children] == pytest.approx([0.2, 0.6])
+    assert [run.info.status for run in children] == ["FINISHED", "FINISHED"]
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_a_training_that_dies_is_failed(server: str, error: type[BaseException]) -> None:
     name = f"training dies of {error.__name__}"
