@@ -14,6 +14,7 @@ from newsrec.cli import (
     prepare,
     recbole,
     recommend,
+    reproduce,
     train,
     tune_diversity,
 )
@@ -35,6 +36,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("train")(train.train)
 app.command("tune-diversity")(tune_diversity.tune_diversity)
 app.add_typer(recbole.app, name="recbole")
+app.add_typer(reproduce.app, name="reproduce")
 
 
 def _version(wanted: bool) -> None:
