@@ -23,11 +23,9 @@ from newsrec.errors import NewsrecError
 app = typer.Typer(
     name="newsrec",
     help="Cross-lingual news recommendation without training.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
     rich_markup_mode=None,
-)
+)  # fmt: skip
 app.add_typer(prepare.app, name="prepare")
 app.command("encode")(encode.encode)
 app.add_typer(cluster.app, name="cluster")
