@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,8 @@ def run_cell(cell: Cell, setting: Setting, corpus: Corpus, out: Path) -> Found:
     )  # fmt: skip
     found = _found(cell, setting, results, made, time.perf_counter() - started)
     write(found, path)
+    if cell.row.training == "fine-tuned":
+        _forget(cell, setting, folder)
     return found
 
 
@@ -53,11 +56,28 @@ def made_from(cell: Cell, setting: Setting, corpus: Corpus) -> dict[str, Any]:
 
 
 def _trained(cell: Cell, setting: Setting, folder: Path) -> Results:
+    from newsrec.encode import EmbeddingStore
     from newsrec.pipeline.training import School, train
 
     config = cell.training(setting)
     train(config.model_copy(update={"test": None}), folder)
-    return experiment(trained_alone(School(config, folder).exam()))
+    store = EmbeddingStore(_vectors(folder)) if cell.row.training == "fine-tuned" else None
+    return experiment(trained_alone(School(config, folder).exam()), store=store)
+
+
+def _vectors(folder: Path) -> Path:
+    """Vectors of encoders that one cell alone uses."""
+    return folder / "vectors"
+
+
+def _forget(cell: Cell, setting: Setting, folder: Path) -> None:
+    """Remove what a measured cell needs no more: checkpoints with Adam's moments and vectors of the
+    tuned encoder are gigabytes each, and a grid has a hundred of them. The ranker stays."""
+    from newsrec.pipeline.training import School
+
+    shutil.rmtree(_vectors(folder), ignore_errors=True)
+    for run in School(cell.training(setting), folder).runs(setting.source):
+        shutil.rmtree(run.folder(folder) / "last", ignore_errors=True)
 
 
 def trained_alone(exam: ExperimentConfig) -> ExperimentConfig:

@@ -17,8 +17,10 @@ from newsrec.files import write_json
 from newsrec.types import Impressions, NewsTable, Ragged, Strings, Texts
 from newsrec.types.shelf import count_true, keep_shown
 
-#: Impressions of a small part: to learn from, to stop by, to measure.
+#: Impressions of a quick run: to learn from, to stop by, to measure.
 SMALL = {"train": 104, "valid": 24, "test": 48}
+#: The same of the short runs whose cost is measured.
+SHORT = {"train": 256, "valid": 64, "test": 1000}
 
 
 def prepared(raw: Path, out: Path) -> Corpus:
@@ -64,17 +66,22 @@ def count_lines(corpus: Corpus, splits: Mapping[str, str]) -> tuple[list[str], b
 
 
 def small_part(
-    corpus: Corpus, folder: Path, splits: Mapping[str, str], source: str, langs: Sequence[str]
+    corpus: Corpus,
+    folder: Path,
+    splits: Mapping[str, str],
+    source: str,
+    langs: Sequence[str],
+    sizes: Mapping[str, int] = SMALL,
 ) -> Corpus:
-    """The first `SMALL` impressions of each split that shelf ``source`` can serve, with the
-    articles they need and nothing else; ``splits`` as in `count_lines`.
+    """The first impressions of each split, ``sizes`` of them, that shelf ``source`` can serve, with
+    the articles they need and nothing else; ``splits`` as in `count_lines`.
 
     Raises `DataError` when a split has none.
     """
     present = corpus.texts(source).present
     parts = {
         splits[role]: _first(corpus, splits[role], present, n)
-        for role, n in SMALL.items()
+        for role, n in sizes.items()
         if splits.get(role, "") in corpus.splits
     }
     rows = np.unique(
@@ -89,7 +96,7 @@ def small_part(
         users=corpus.users,
         texts=[_texts(corpus.texts(x), rows) for x in dict.fromkeys((source, *langs))],
         splits={name: _renumbered(part, new) for name, part in parts.items()},
-        info={"part_of": corpus.fingerprint, "impressions": SMALL},
+        info={"part_of": corpus.fingerprint, "impressions": dict(sizes)},
         made_by="newsrec reproduce … --quick",
     )
 

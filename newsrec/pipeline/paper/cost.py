@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from newsrec import build
 from newsrec.corpus import Corpus
 from newsrec.pipeline.bench import Bench
+from newsrec.pipeline.lessons import NOTHING
 from newsrec.pipeline.paper.cells import trained_alone
 from newsrec.pipeline.paper.grid import Cell, Setting
 from newsrec.pipeline.paper.models import MODELS, Column
@@ -27,35 +29,47 @@ TEXTS = 256
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Seconds for one training row, one validation row, and one impression on one shelf; 0 for what
-    there is none of."""
+    there is none of. ``kept_mb``: megabytes that a finished cell leaves on disk."""
 
     row_s: float
     valid_row_s: float
     impression_s: float
+    kept_mb: float = 0.0
 
 
 def cost_of(cell: Cell, setting: Setting, corpus: Corpus, folder: Path) -> Cost:
     """Two epochs on a few impressions of ``corpus``, of which the second is timed, and one shelf
-    measured twice, of which the second time counts; files go to ``folder``."""
+    measured twice, of which the second time counts; ``folder`` is for what is trained, and left
+    empty."""
     setting = replace(setting, langs=(setting.source,))
     if not cell.is_trained:
-        bench = Bench(cell.fusion(setting))
-        return Cost(0.0, 0.0, _impression_s(bench, setting.source))
+        return Cost(0.0, 0.0, _impression_s(Bench(cell.fusion(setting)), setting.source))
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder) as work:
+        return _trained_cost(cell, setting, corpus, Path(work))
+
+
+def _trained_cost(cell: Cell, setting: Setting, corpus: Corpus, work: Path) -> Cost:
+    from newsrec.encode import EmbeddingStore
     from newsrec.pipeline.training import School, train
 
     config = cell.training(setting)
-    shots = min(SHOTS[cell.row.training], _usable(corpus, setting))
+    n = impressions_of(corpus, setting)
+    shots = min(SHOTS[cell.row.training], n["train"])
     options = {**config.options, "epochs": 2}
     config = config.model_copy(update={"shots": (shots,), "options": options})
     reports: list[EpochReport] = []
-    train(config.model_copy(update={"test": None}), folder, on_epoch=lambda _, x: reports.append(x))
-    last = reports[-1]
-    row_s = 1 / last.rows_per_s
-    n_valid, n_rows = (rows_of(cell, corpus, x) for x in (setting.valid or "", setting.train))
-    trained_s = row_s * n_rows * shots / max(1, len(corpus.impressions(setting.train)))
-    valid_row_s = max(0.0, last.seconds - trained_s) / n_valid if n_valid else row_s / 3
-    bench = Bench(trained_alone(School(config, folder).exam()))
-    return Cost(row_s, valid_row_s, _impression_s(bench, setting.source))
+    train(config.model_copy(update={"test": None}), work, on_epoch=lambda _, x: reports.append(x))
+    last, per_impression = reports[-1], rows_per_impression(cell, corpus, setting)
+    trained_s = shots * per_impression / last.rows_per_s
+    n_valid = n["valid"] * per_impression
+    valid_row_s = max(0.0, last.seconds - trained_s) / n_valid if n_valid else 0.0
+    kept = sum(x.stat().st_size for x in work.rglob("best/**/*") if x.is_file())
+    bench = Bench(
+        trained_alone(School(config, work).exam()), store=EmbeddingStore(work / "vectors")
+    )
+    impression_s = _impression_s(bench, setting.source)
+    return Cost(1 / last.rows_per_s, valid_row_s, impression_s, kept / 1e6)
 
 
 def texts_per_s(column: Column, protocol: str, setting: Setting, corpus: Corpus) -> float:
@@ -67,17 +81,26 @@ def texts_per_s(column: Column, protocol: str, setting: Setting, corpus: Corpus)
     return len(sample) / _seconds(lambda: encoder.encode(sample))
 
 
-def rows_of(cell: Cell, corpus: Corpus, split: str) -> int:
-    """Rows that a split of ``corpus`` has for a cell: one a click for cross-entropy, one an
-    impression for the contrastive loss."""
-    if split not in corpus.splits:
-        return 0
+def impressions_of(corpus: Corpus, setting: Setting) -> dict[str, int]:
+    """Impressions to learn from, to stop by and to measure, also where a share is held out."""
+    n = len(corpus.impressions(setting.train))
+    test = len(corpus.impressions(setting.test))
+    valid = setting.valid or ""
+    if valid in corpus.splits:
+        return {"train": n, "valid": len(corpus.impressions(valid)), "test": test}
+    held = 0 if valid in ("", NOTHING) else max(1, int(float(valid) * n))
+    return {"train": n - held, "valid": held, "test": test}
+
+
+def rows_per_impression(cell: Cell, corpus: Corpus, setting: Setting) -> float:
+    """Rows that a training impression has for a cell: one a click for cross-entropy, one for the
+    contrastive loss."""
     from newsrec.rank import HEADS
 
-    impressions = corpus.impressions(split)
+    impressions = corpus.impressions(setting.train)
     if HEADS[MODELS[cell.row.model].head].loss == "scl" or impressions.clicked is None:
-        return len(impressions)
-    return int(np.count_nonzero(impressions.clicked))
+        return 1.0
+    return int(np.count_nonzero(impressions.clicked)) / max(1, len(impressions))
 
 
 def _impression_s(bench: Bench, language: str) -> float:
@@ -89,11 +112,6 @@ def _impression_s(bench: Bench, language: str) -> float:
         now = time.perf_counter()
         started, found = now, (now - started) / len(report)
     return found
-
-
-def _usable(corpus: Corpus, setting: Setting) -> int:
-    """Training impressions with a click, a non-click and a history: all of a small part."""
-    return len(corpus.impressions(setting.train))
 
 
 def _seconds(work: Callable[[], Any]) -> float:

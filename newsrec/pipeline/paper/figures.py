@@ -73,9 +73,11 @@ def _drawn(figure: Figure, rows: Rows, protocol: str) -> Any:
     panels_of = [shots for shots in figure.shots if any(row.shots == shots for row in rows)]
     languages = _languages(rows)
     encoders = list(dict.fromkeys(row.encoder for row in rows))
-    width = max(5.0, 1.2 + len(languages) * max(0.45, 0.2 * len(encoders)))
+    width = max(5.0, 1.2 + len(languages) * max(0.45, 0.14 * len(encoders)))
     drawing, axes = panels(width, 0.9 + 2.3 * len(panels_of), len(panels_of), 1)
     flat = np.atleast_1d(axes).ravel()
+    for axis in flat[1:]:
+        axis.sharey(flat[0])
     for axis, shots in zip(flat, panels_of, strict=True):
         here = {row.encoder: seeds for row, seeds in rows.items() if row.shots == shots}
         _bars(axis, here, encoders, languages)
@@ -97,13 +99,11 @@ def _bars(
 ) -> None:  # fmt: skip
     """A group per language and one for their average, with intervals."""
     size = 0.8 / len(encoders)
-    lowest = []
     for i, encoder in enumerate(encoders):
         cells = [over_seeds(here[encoder], x, METRIC) if encoder in here else None
                  for x in languages]  # fmt: skip
         means = np.array([_NAN if x is None else x.mean for x in cells])
         half = np.array([_NAN if x is None else x.half_width for x in cells])
-        lowest += (means - np.nan_to_num(half))[~np.isnan(means)].tolist()
         axis.bar(
             np.arange(len(languages)) + (i - (len(encoders) - 1) / 2) * size, means, size * 0.94,
             yerr=np.nan_to_num(half), label=encoder, color=COLOURS[i % len(COLOURS)],
@@ -112,6 +112,7 @@ def _bars(
         )  # fmt: skip
     names = ["AVG" if x == AVERAGE else x.upper() for x in languages]
     axis.set_xticks(np.arange(len(languages)), names, fontsize=8)
+    axis.set_xlim(-0.6, len(languages) - 0.4)
     axis.tick_params(axis="y", labelsize=8)
     axis.set_ylabel("nDCG@10 (%)", fontsize=8)
     axis.set_ylim(bottom=0)

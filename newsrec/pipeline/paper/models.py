@@ -83,8 +83,8 @@ _SPELLINGS = {name.lower(): name for name in ENCODERS} | {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """An encoder of the command line. ``label``: the paper's name where it has one, else as it was
-    written; ``tunable``: whether it has layers that can be fine-tuned; ``weights``: hash of a local
+    """An encoder of the command line. ``label``: the paper's name where it has one, else its own or its
+    folder's; ``tunable``: whether it has layers that can be fine-tuned; ``weights``: hash of a local
     folder's content ("" for what is fetched by name)."""
 
     label: str
@@ -128,7 +128,7 @@ def column(word: str) -> Column:
         return Column(label, BUILT_IN, options, tunable=False)
     weights = _weights(right, word)
     if label is None:
-        return Column(name, name, options, tunable=left != BUILT_IN, weights=weights)
+        return Column(left, name, options, tunable=left != BUILT_IN, weights=weights)
     preset = ENCODERS[label].preset
     return Column(label, f"{preset}={right}" if preset else right, options, weights=weights)
 
@@ -137,7 +137,8 @@ def _named(name: str, options: Mapping[str, Any]) -> Column:
     if name == BUILT_IN:
         return Column(name, name, options, tunable=False)
     if _is_folder(name):
-        return Column(name, name, options, weights=_weights(name, name))
+        label = Path(name).expanduser().resolve().name
+        return Column(label, name, options, weights=_weights(name, name))
     label = _SPELLINGS.get(name.rpartition("/")[2].lower())
     if label is None:
         return Column(name, name, options)

@@ -10,9 +10,15 @@ from newsrec.corpus.report import PAPER_004
 from newsrec.evaluate.render import Grid
 from newsrec.languages import XMIND
 from newsrec.pipeline.paper.cells import OnCell
-from newsrec.pipeline.paper.corpora import small_part
-from newsrec.pipeline.paper.cost import Cost, cost_of, kinds, rows_of, texts_per_s
-from newsrec.pipeline.paper.grid import Cell
+from newsrec.pipeline.paper.corpora import SHORT, small_part
+from newsrec.pipeline.paper.cost import (
+    Cost,
+    cost_of,
+    impressions_of,
+    kinds,
+    rows_per_impression,
+    texts_per_s,
+)
 from newsrec.pipeline.paper.models import MODELS
 from newsrec.pipeline.paper.run import Plan
 from newsrec.rank.fit_options import FitOptions
@@ -35,12 +41,9 @@ class Size:
 
 def sizes(plan: Plan) -> list[Size]:
     """The corpus as it is, and the paper's (table 1) where that is another."""
-    setting, corpus = plan.setting, plan.corpus
-    splits = (setting.train, setting.valid or "", setting.test)
-    train, valid, test = (len(corpus.impressions(x)) if x in corpus.splits else 0 for x in splits)
-    here = Size("here", train, valid, test, len(corpus.news), len(setting.langs))
-    train, valid, test = (PAPER_004[x] for x in ("train", "valid", "test"))
-    paper = Size("MINDsmall", train, valid, test, PAPER_NEWS, 1 + len(XMIND))
+    n = impressions_of(plan.corpus, plan.setting)
+    here = Size("here", **n, news=len(plan.corpus.news), languages=len(plan.setting.langs))
+    paper = Size("MINDsmall", **PAPER_004, news=PAPER_NEWS, languages=1 + len(XMIND))
     return [here] if here.train >= paper.train else [here, paper]
 
 
@@ -68,15 +71,16 @@ def _measured(
 ) -> tuple[Corpus, dict[tuple[str, str, str], Cost]]:
     setting, folder = plan.setting, plan.request.folder / "plan"
     splits = {"train": setting.train, "valid": setting.valid or "", "test": setting.test}
-    small = small_part(plan.corpus, folder / "corpus", splits, setting.source, [setting.source])
+    small = small_part(
+        plan.corpus, folder / "corpus", splits, setting.source, [setting.source], SHORT
+    )
     here = replace(setting, corpus=str(small.folder))
     found = {}
     each = kinds(plan.cells)
     for i, (kind, cell) in enumerate(each.items()):
         if on_cell is not None:
             on_cell(cell, i, len(each))
-        name = "_".join(part for part in kind if part)
-        found[kind] = cost_of(cell, here, small, folder / name)
+        found[kind] = cost_of(cell, here, small, folder / "runs")
     return small, found
 
 
@@ -92,7 +96,7 @@ def _hours(
         total += size.test * size.languages * cost.impression_s
         if not cell.is_trained:
             continue
-        rows = _rows_per_impression(cell, small, plan.setting.train)
+        rows = rows_per_impression(cell, small, plan.setting)
         shown = size.train if cell.row.shots is None else cell.row.shots
         epochs = _epochs(plan)
         total += epochs * rows * (shown * cost.row_s + size.valid * cost.valid_row_s)
@@ -113,10 +117,6 @@ def _encoding_hours(plan: Plan, speeds: Mapping[str, float], size: Size) -> dict
     return found
 
 
-def _rows_per_impression(cell: Cell, small: Corpus, split: str) -> float:
-    return rows_of(cell, small, split) / max(1, len(small.impressions(split)))
-
-
 def _epochs(plan: Plan) -> int:
     given = dict(plan.setting.options).get("epochs")
     return FitOptions.paper_004().epochs if given is None else int(given)
@@ -134,13 +134,15 @@ def _kinds_grid(
         model, encoder, training = kind
         numbers = [_ms(x) for x in (cost.row_s, cost.valid_row_s, cost.impression_s)]
         n = sum(cell.kind == kind for cell in plan.cells)
-        body.append((model, encoder or "–", training, *numbers, str(n),
+        kept = f"{n * cost.kept_mb / 1e3:.2g}"
+        body.append((model, encoder or "–", training, *numbers, str(n), kept,
                      *(_told(each[kind]) for each in hours.values())))  # fmt: skip
     totals = [sum(each.values()) + sum(encoding[name].values()) for name, each in hours.items()]
-    n_cells = str(len(plan.cells))
-    body.append(("all, with encoding", "", "", "", "", "", n_cells, *(_told(x) for x in totals)))
+    kept_gb = sum(costs[cell.kind].kept_mb for cell in plan.cells) / 1e3
+    counts = (str(len(plan.cells)), f"{kept_gb:.2g}")
+    body.append(("all, with encoding", *[""] * 5, *counts, *(_told(x) for x in totals)))
     heads = ("model", "encoder", "training", "ms/row", "ms/valid row", "ms/list", "cells",
-             *(f"{unit} {name}" for name in hours))  # fmt: skip
+             "GB kept", *(f"{unit} {name}" for name in hours))  # fmt: skip
     return Grid(f"Cost of {plan.request.what}", heads, tuple(body), tuple(_notes(plan)))
 
 

@@ -43,9 +43,9 @@ def test_a_folder_gets_the_convention_of_its_column(folder: Path) -> None:
     assert (large.name, large.large) == (str(folder), True)
     assert large.encoder("newsrec").options == {"pooling": "cls"}
     own = column(str(folder))
-    assert (own.label, own.name) == (str(folder), str(folder))
+    assert (own.label, own.name) == ("any", str(folder))
     assert own.weights == large.weights
-    assert column(f"me5-base={folder}").label == f"me5-base={folder}"
+    assert column(f"me5-base={folder}").label == "me5-base"
 
 
 def test_the_papers_protocol_reads_labse_raw_as_its_code_does(folder: Path) -> None:
