@@ -83,9 +83,12 @@ _SPELLINGS = {name.lower(): name for name in ENCODERS} | {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """An encoder of the command line. ``label``: the paper's name where it has one, else its own or its
-    folder's; ``tunable``: whether it has layers that can be fine-tuned; ``weights``: hash of a local
-    folder's content ("" for what is fetched by name)."""
+    """An encoder of the command line.
+
+    ``label``: the paper's name where it has one, else its own or its folder's; ``tunable``: whether
+    it has layers that can be fine-tuned; ``weights``: hash of a local folder's content ("" for what
+    is fetched by name).
+    """
 
     label: str
     name: str
@@ -113,8 +116,11 @@ class Column:
 
 def column(word: str) -> Column:
     """One word of ``--encoders``: an encoder's name or folder, or COLUMN=FOLDER for the weights of
-    a column of the paper (``LaBSE=/models/labse``, also ``labse=…``). `ConfigError` for a name that
-    neither the paper nor newsrec knows, `DataError` for a folder that is not there or no model."""
+    a column of the paper (``LaBSE=/models/labse``; a folder of its name is one, too).
+
+    `ConfigError` for a name that neither the paper nor newsrec knows, `DataError` for a folder that
+    is not there or no model.
+    """
     found = spelling.encoder(word, "--encoders")
     name, options = str(found["name"]), found.get("options", {})
     left, equals, right = name.partition("=")
@@ -126,19 +132,27 @@ def column(word: str) -> Column:
         raise unknown_name("encoder or column of the paper:", left, known)
     if right == BUILT_IN and label is not None:
         return Column(label, BUILT_IN, options, tunable=False)
-    weights = _weights(right, word)
     if label is None:
+        weights = _weights(right, word)
         return Column(left, name, options, tunable=left != BUILT_IN, weights=weights)
+    return _of_paper(label, right, options, word)
+
+
+def _of_paper(label: str, folder: str, options: Mapping[str, Any], word: str) -> Column:
+    """A column of the paper with the weights in ``folder``."""
     preset = ENCODERS[label].preset
-    return Column(label, f"{preset}={right}" if preset else right, options, weights=weights)
+    name = f"{preset}={folder}" if preset else folder
+    return Column(label, name, options, weights=_weights(folder, word))
 
 
 def _named(name: str, options: Mapping[str, Any]) -> Column:
     if name == BUILT_IN:
         return Column(name, name, options, tunable=False)
     if _is_folder(name):
-        label = Path(name).expanduser().resolve().name
-        return Column(label, name, options, weights=_weights(name, name))
+        own = Path(name).expanduser().resolve().name
+        if own.lower() in _SPELLINGS:
+            return _of_paper(_SPELLINGS[own.lower()], name, options, name)
+        return Column(own, name, options, weights=_weights(name, name))
     label = _SPELLINGS.get(name.rpartition("/")[2].lower())
     if label is None:
         return Column(name, name, options)

@@ -45,6 +45,8 @@ def test_a_folder_gets_the_convention_of_its_column(folder: Path) -> None:
     own = column(str(folder))
     assert (own.label, own.name) == ("any", str(folder))
     assert own.weights == large.weights
+    named = bert(folder.with_name("NaSE"))
+    assert (column(str(named)).label, column(str(named)).name) == ("NaSE", f"nase={named}")
     assert column(f"me5-base={folder}").label == "me5-base"
 
 
