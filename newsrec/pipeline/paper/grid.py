@@ -140,14 +140,28 @@ def rows(what: What, columns: Sequence[Column], wanted: Iterable[str] = ()) -> l
     ``wanted``: models, or models and training (``NAML:frozen``); none: all. An encoder without
     layers to tune has only frozen rows, in table 3 too. `ConfigError` when nothing is left.
     """
+    words = tuple(wanted)
+    _check_words(what, words)
     found = [row for part in (_table_2, _table_3) for row in part(columns, what)]
-    chosen = _chosen(found, tuple(wanted), what)
+    chosen = [
+        row for row in found if not words or {row.model, f"{row.model}:{row.training}"} & set(words)
+    ]
     if not chosen:
         raise ConfigError(
             f"{what}: no row is left for {', '.join(c.label for c in columns)}: the built-in "
-            "encoder has no layers to fine-tune; name another with --encoders"
+            "encoder has no layers to fine-tune; name another with --encoders, or other --rows"
         )
     return chosen
+
+
+def _check_words(what: What, words: Sequence[str]) -> None:
+    """`unknown_name` for a word of ``--rows`` that no row has, whatever the encoder."""
+    any_encoder = [Column("LaBSE", "labse"), Column("mini", "mini", tunable=False)]
+    there = [row for part in (_table_2, _table_3) for row in part(any_encoder, what)]
+    names = {f"{row.model}:{row.training}" for row in there} | {row.model for row in there}
+    for word in words:
+        if word not in names:
+            raise unknown_name(f"row of {what} (--rows):", word, tuple(names))
 
 
 def _table_2(columns: Sequence[Column], what: What) -> list[Row]:
@@ -188,19 +202,6 @@ def _table_3(columns: Sequence[Column], what: What) -> list[Row]:
 def _is_tuned(column: Column, what: What) -> bool:
     """The variants of NaSE are in figure 2 alone, frozen."""
     return column.tunable and (what != "figures" or column.label not in VARIANTS)
-
-
-def _chosen(found: Sequence[Row], wanted: Sequence[str], what: str) -> list[Row]:
-    """`unknown_name` for a word of ``--rows`` that no row has."""
-    names = {f"{row.model}:{row.training}" for row in found} | {row.model for row in found}
-    for word in wanted:
-        if word not in names:
-            raise unknown_name(f"row of {what} (--rows):", word, tuple(names))
-    return [
-        row
-        for row in found
-        if not wanted or {row.model, f"{row.model}:{row.training}"} & set(wanted)
-    ]
 
 
 def cells(

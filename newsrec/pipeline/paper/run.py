@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from newsrec import build
+from newsrec.config import TrainConfig
 from newsrec.corpus import Corpus
 from newsrec.errors import ConfigError, unknown_name
 from newsrec.languages import canonical
@@ -62,10 +63,16 @@ class Request:
 
     def __post_init__(self) -> None:
         if self.corpus is not None and self.raw is not None:
-            raise ConfigError("--corpus and --raw exclude each other: prepared, or to be prepared")
+            raise ConfigError(
+                "--corpus (NEWSREC_CORPUS) and --raw exclude each other: prepared, or to be"
+            )
         for protocol in self.protocols:
             if protocol not in PROTOCOLS:
                 raise unknown_name("protocol", protocol, PROTOCOLS)
+        tunings = get_args(TrainConfig.model_fields["trainable"].annotation)
+        if self.tuning not in tunings or self.tuning == "none":
+            known = tuple(x for x in tunings if x != "none")
+            raise unknown_name("part of an encoder to fine-tune (--trainable):", self.tuning, known)
         if not self.protocols or not self.seeds or not self.encoders:
             raise ConfigError("reproduce: name at least one protocol, one seed and one encoder")
 

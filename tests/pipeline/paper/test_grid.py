@@ -56,7 +56,7 @@ def test_rows_are_chosen_by_model_and_training() -> None:
 
 
 def test_nothing_to_run_is_said() -> None:
-    with pytest.raises(ConfigError, match="LFRec-SCL"):
+    with pytest.raises(ConfigError, match="no layers to fine-tune"):
         rows("figures", (column("mini"),), ["LFRec-SCL"])
 
 
