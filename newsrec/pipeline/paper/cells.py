@@ -57,7 +57,8 @@ def made_from(cell: Cell, setting: Setting, corpus: Corpus) -> dict[str, Any]:
 
 def _trained(cell: Cell, setting: Setting, folder: Path) -> Results:
     from newsrec.encode import EmbeddingStore
-    from newsrec.pipeline.training import School, train
+    from newsrec.pipeline.school import School
+    from newsrec.pipeline.training import train
 
     config = cell.training(setting)
     train(config.model_copy(update={"test": None}), folder)
@@ -73,7 +74,7 @@ def _vectors(folder: Path) -> Path:
 def _forget(cell: Cell, setting: Setting, folder: Path) -> None:
     """Remove what a measured cell needs no more: checkpoints with Adam's moments and vectors of the
     tuned encoder are gigabytes each, and a grid has a hundred of them. The ranker stays."""
-    from newsrec.pipeline.training import School
+    from newsrec.pipeline.school import School
 
     shutil.rmtree(_vectors(folder), ignore_errors=True)
     for run in School(cell.training(setting), folder).runs(setting.source):
@@ -81,8 +82,8 @@ def _forget(cell: Cell, setting: Setting, folder: Path) -> None:
 
 
 def trained_alone(exam: ExperimentConfig) -> ExperimentConfig:
-    """An exam without the late fusion that `newsrec train` measures beside what it trained."""
-    trained = tuple(ranker for ranker in exam.rankers if ranker.name != "fusion")
+    """An exam without what `newsrec train` measures beside what it trained."""
+    trained = tuple(ranker for ranker in exam.rankers if ranker.called is not None)
     return exam.model_copy(update={"rankers": trained})
 
 

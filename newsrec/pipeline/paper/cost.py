@@ -51,7 +51,8 @@ def cost_of(cell: Cell, setting: Setting, corpus: Corpus, folder: Path) -> Cost:
 
 def _trained_cost(cell: Cell, setting: Setting, corpus: Corpus, work: Path) -> Cost:
     from newsrec.encode import EmbeddingStore
-    from newsrec.pipeline.training import School, train
+    from newsrec.pipeline.school import School
+    from newsrec.pipeline.training import train
 
     config = cell.training(setting)
     n = impressions_of(corpus, setting)
