@@ -78,9 +78,8 @@ def small_part(
 
     Raises `DataError` when a split has none.
     """
-    present = corpus.texts(source).present
     parts = {
-        splits[role]: _first(corpus, splits[role], present, n)
+        splits[role]: _first(corpus, splits[role], source, n)
         for role, n in sizes.items()
         if splits.get(role, "") in corpus.splits
     }
@@ -101,15 +100,20 @@ def small_part(
     )
 
 
-def _first(corpus: Corpus, split: str, present: NDArray[np.bool_], n: int) -> Impressions:
-    """The first ``n`` with a shown click, a shown non-click and something read."""
-    impressions = corpus.impressions(split)
+def usable(corpus: Corpus, split: str, source: str) -> NDArray[np.int64]:
+    """Rows of a split with a shown click, a shown non-click and something read, on shelf
+    ``source``: what can be learnt from."""
+    impressions, present = corpus.impressions(split), corpus.texts(source).present
     _, kept, _ = keep_shown(impressions, present, present)
     read = count_true(impressions.history, present[impressions.history.values])
-    rows = kept[read[impressions.history_of[kept]] > 0][:n]
+    return kept[read[impressions.history_of[kept]] > 0]
+
+
+def _first(corpus: Corpus, split: str, source: str, n: int) -> Impressions:
+    rows = usable(corpus, split, source)[:n]
     if not len(rows):
         raise DataError(f"corpus {corpus.name!r}: split {split!r} has no impression to try out")
-    return impressions.take(rows)
+    return corpus.impressions(split).take(rows)
 
 
 def _renumbered(part: Impressions, new: NDArray[np.int32]) -> Impressions:

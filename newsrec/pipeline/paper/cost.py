@@ -16,6 +16,7 @@ from newsrec.corpus import Corpus
 from newsrec.pipeline.bench import Bench
 from newsrec.pipeline.lessons import NOTHING
 from newsrec.pipeline.paper.cells import trained_alone
+from newsrec.pipeline.paper.corpora import usable
 from newsrec.pipeline.paper.grid import Cell, Setting
 from newsrec.pipeline.paper.models import MODELS, Column
 from newsrec.rank.fit_options import EpochReport
@@ -83,25 +84,28 @@ def texts_per_s(column: Column, protocol: str, setting: Setting, corpus: Corpus)
 
 
 def impressions_of(corpus: Corpus, setting: Setting) -> dict[str, int]:
-    """Impressions to learn from, to stop by and to measure, also where a share is held out."""
-    n = len(corpus.impressions(setting.train))
-    test = len(corpus.impressions(setting.test))
+    """Usable impressions to learn from, to stop by and to measure, also where a share is held
+    out."""
     valid = setting.valid or ""
+    n, test = (len(usable(corpus, x, setting.source)) for x in (setting.train, setting.test))
     if valid in corpus.splits:
-        return {"train": n, "valid": len(corpus.impressions(valid)), "test": test}
+        return {"train": n, "valid": len(usable(corpus, valid, setting.source)), "test": test}
     held = 0 if valid in ("", NOTHING) else max(1, int(float(valid) * n))
     return {"train": n - held, "valid": held, "test": test}
 
 
 def rows_per_impression(cell: Cell, corpus: Corpus, setting: Setting) -> float:
-    """Rows that a training impression has for a cell: one a click for cross-entropy, one for the
-    contrastive loss."""
+    """Rows that a usable training impression has for a cell: one a shown click for cross-entropy,
+    one for the contrastive loss."""
     from newsrec.rank import HEADS
 
-    impressions = corpus.impressions(setting.train)
-    if HEADS[MODELS[cell.row.model].head].loss == "scl" or impressions.clicked is None:
+    if HEADS[MODELS[cell.row.model].head].loss == "scl":
         return 1.0
-    return int(np.count_nonzero(impressions.clicked)) / max(1, len(impressions))
+    rows = usable(corpus, setting.train, setting.source)
+    impressions = corpus.impressions(setting.train).take(rows)
+    assert impressions.clicked is not None  # `usable` wants clicks
+    shown = corpus.texts(setting.source).present[impressions.candidates.values]
+    return int(np.count_nonzero(impressions.clicked & shown)) / max(1, len(impressions))
 
 
 def _impression_s(bench: Bench, language: str) -> float:
