@@ -99,9 +99,25 @@ def _is_folder(name: str) -> bool:
     )
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML 1.1, in which ``1e-4`` is text for want of a dot, with the numbers of YAML 1.2."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+$"),
+    list("-+.0123456789"),
+)
+
+
+def yaml_value(text: str) -> Any:
+    """What YAML says, ``1e-4`` being a number; nothing but plain values. `yaml.YAMLError`."""
+    return yaml.load(text, _Loader)
+
+
 def scalar(text: str, where: str) -> Any:
     """One value as YAML reads it; `ConfigError` begins with ``where``."""
     try:
-        return yaml.safe_load(text)
+        return yaml_value(text)
     except yaml.YAMLError:
         raise ConfigError(f"{where}: {text!r} is no value") from None

@@ -13,6 +13,7 @@ from newsrec.config import (
     SummarizerConfig,
     load_config,
     load_summarizer,
+    load_training,
     parse_config,
 )
 from newsrec.errors import ConfigError, DataError
@@ -22,6 +23,7 @@ from newsrec.rank.cold import WithFallback
 from newsrec.rank.fusion import LateFusion
 from newsrec.rank.table import RANKERS, Given
 from newsrec.rerank.table import RERANKERS
+from newsrec.spelling import scalar
 from newsrec.types import Strings, Texts
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
@@ -119,6 +121,19 @@ def test_ranker_options_parse_from_words() -> None:
 def test_bad_files_say_where_and_what(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         load_config(_write(tmp_path, "bad.yaml", text))
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("1e-4", 1e-4), ("2E3", 2000.0), ("-1.5e-3", -1.5e-3), (".5e1", 5.0), ("1e-4x", "1e-4x"),
+     ("e5", "e5"), ("10", 10), ("0.1", 0.1), ("1e", "1e")],
+)  # fmt: skip
+def test_numbers_may_have_an_exponent_without_a_dot(
+    tmp_path: Path, written: str, value: object
+) -> None:
+    path = _write(tmp_path, "a.yaml", f"head: naml\noptions: {{clip: {written}}}\n")
+    for found in (load_training(path).options["clip"], scalar(written, "here")):
+        assert (found, type(found)) == (value, type(value))
 
 
 def test_yaml_cannot_make_objects(tmp_path: Path) -> None:

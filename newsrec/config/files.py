@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from newsrec.config.strict import Strict
 from newsrec.errors import ConfigError, unknown_name
+from newsrec.spelling import yaml_value
 
 Model = TypeVar("Model", bound=Strict)
 
@@ -36,7 +37,7 @@ def read(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
     if path.resolve() in seen:
         raise ConfigError(f"{path}: extends itself")
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        found = yaml_value(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read ({error})") from None
     except yaml.YAMLError as error:
