@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from newsrec.errors import DataError
+
 
 def data_root() -> Path:
     """Where newsrec keeps what it makes: ``$NEWSREC_DATA``, else ``data`` in the current folder."""
@@ -79,6 +81,21 @@ def _own_folder(path: Path) -> tuple[Path, int | None]:
         # Before it was locked, another process may have taken it for a dead one's.
         if work.exists():
             return work, lock
+        if lock is not None:
+            os.close(lock)
+
+
+@contextmanager
+def held(folder: Path, what: str) -> Iterator[None]:
+    """``folder`` is this process's until the block ends or the process dies, however it dies;
+    `DataError` when another one holds it, where ``what`` says for what. Not on Windows."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = _locked(folder, wait=False)
+    if lock is None and sys.platform != "win32":
+        raise DataError(f"{folder}: another process is at work there ({what}); wait until it ends")
+    try:
+        yield
+    finally:
         if lock is not None:
             os.close(lock)
 

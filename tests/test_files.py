@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from newsrec import files
-from newsrec.files import atomic_folder
+from newsrec.errors import DataError
+from newsrec.files import atomic_folder, held
 
 # argv: folder, "swap" or "renames", the step that kills, and whether before or after it.
 _WRITE = """
@@ -155,3 +156,30 @@ def test_an_error_leaves_the_old_folder_and_nothing_else(
     _write(folder, "new")
     assert _found(folder) == _whole("new")
     assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
+
+
+_HOLD = """
+import sys, time
+from pathlib import Path
+from newsrec.files import held
+with held(Path(sys.argv[1]), "a test"):
+    print("held", flush=True)
+    time.sleep(100)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+def test_a_folder_is_one_process_s_until_it_ends_however_it_ends(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    command = [sys.executable, "-c", _HOLD, str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        said = r"run: another process is at work there \(a test\)"
+        with pytest.raises(DataError, match=said), held(folder, "a test"):
+            pass
+        process.kill()
+    with held(folder, "a test"):
+        pass
+    with held(folder, "a test"):
+        pass
