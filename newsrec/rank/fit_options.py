@@ -6,12 +6,16 @@ from dataclasses import asdict, dataclass, fields
 from math import cos, pi
 from typing import Any
 
-from newsrec.errors import ConfigError, unknown_name
+from newsrec.errors import ConfigError, DataError, unknown_name
 
 LOSSES = ("ce", "scl")
 SCHEDULES = ("constant", "linear", "cosine")
 #: Temperature of each loss where none is given (paper 004: SCL 0.38).
 TEMPERATURES = {"ce": 1.0, "scl": 0.38}
+
+
+class Diverged(DataError):
+    """A loss that is no number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from newsrec.errors import DataError
 from newsrec.rank.checkpoints import Progress, copied, load_progress, restore, save_progress
-from newsrec.rank.fit_options import EpochReport, FitOptions
+from newsrec.rank.fit_options import Diverged, EpochReport, FitOptions
 from newsrec.rank.inputs import Ints
 from newsrec.rank.peers import Peers
 
@@ -53,7 +52,7 @@ def run(
     """Train ``module`` in place and give it back with the weights of its best epoch.
 
     ``folder``: where checkpoints are kept, and where a run that was cut short goes on, exactly;
-    ``on_best`` sees the module after each epoch that is the best so far. `DataError` when a loss
+    ``on_best`` sees the module after each epoch that is the best so far. `Diverged` when a loss
     is not a number: what was saved before stays as it is.
     """
     peers = Peers.here()
@@ -199,7 +198,7 @@ def _threads(n: int) -> Iterator[None]:
 
 def _check(loss: float, where: str, options: FitOptions) -> None:
     if not (loss == loss and abs(loss) != float("inf")):
-        raise DataError(
+        raise Diverged(
             f"training diverged: loss {loss} at {where}, with a learning rate of "
             f"{options.learning_rate:g}; lower it, or clip gradients. Nothing was saved of this "
             "epoch"

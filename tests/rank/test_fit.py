@@ -13,6 +13,7 @@ import torch
 
 from newsrec.errors import ConfigError, DataError, StaleCacheError
 from newsrec.rank import EpochReport, FitOptions, NeuralRanker, fit, load_ranker, make_head
+from newsrec.rank.fit_options import Diverged
 from newsrec.rank.inputs import Inputs
 from tests.contracts.test_rankers import auc
 from tests.rank.heads.trained import SMALL
@@ -174,7 +175,7 @@ def test_a_loss_that_is_no_number_ends_it_and_overwrites_nothing(
     wild = replace(OPTIONS, learning_rate=1e30, clip=None, warmup=0.0)
     with pytest.raises(StaleCacheError):
         fitted(known, folder=tmp_path, options=wild)
-    with pytest.raises(DataError, match=r"training diverged: loss .* learning rate of 1e\+30"):
+    with pytest.raises(Diverged, match=r"training diverged: loss .* learning rate of 1e\+30"):
         fitted(known, folder=tmp_path / "other", options=wild)
     assert before == {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
 
