@@ -141,20 +141,20 @@ def _load_trained(folder: Path, seed: int | None) -> Any:
 
 
 def _check_type(what: str, option: str, value: object, wanted: Any) -> None:
-    if not _fits(value, wanted):
+    if not fits(value, wanted):
         said = wanted.__name__ if isinstance(wanted, type) else str(wanted)
         raise ConfigError(f"{what}: option {option!r} is {value!r}, expected {said}")
 
 
-def _fits(value: object, wanted: Any) -> bool:
+def fits(value: object, wanted: Any) -> bool:
     """Whether ``value`` has the declared type; a list stands for a tuple, a bool is no number."""
     if wanted is Any:
         return True
     kind, parts = get_origin(wanted), get_args(wanted)
     if kind in (Union, UnionType):
-        return any(_fits(value, part) for part in parts)
+        return any(fits(value, part) for part in parts)
     if kind is tuple:
-        return isinstance(value, list | tuple) and all(_fits(x, parts[0]) for x in value)
+        return isinstance(value, list | tuple) and all(fits(x, parts[0]) for x in value)
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return True
     if isinstance(value, bool) or not isinstance(kind or wanted, type):

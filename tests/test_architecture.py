@@ -26,6 +26,7 @@ HOME = {
     "sentence_transformers": ("encode/sentence.py",),
     "mlflow": ("track/", "pipeline/pyfunc.py"),
     "faiss": ("rank/",),
+    "optuna": ("pipeline/tune/study.py",),
     "torch": (
         "encode/sentence.py", "encode/precision.py", "encode/policies.py", "encode/tower.py",
         "adapt/", "cluster/summarise/local.py", "recbole/worker.py", "rank/aspects.py",

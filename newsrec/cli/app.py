@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from io import TextIOWrapper
 
 import typer
 
@@ -16,8 +15,10 @@ from newsrec.cli import (
     recommend,
     reproduce,
     train,
+    tune,
     tune_diversity,
 )
+from newsrec.cli.printable import write_every_script
 from newsrec.errors import NewsrecError
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app.add_typer(cluster.app, name="cluster")
 app.command("recommend")(recommend.recommend)
 app.command("evaluate")(evaluate.evaluate)
 app.command("train")(train.train)
+app.command("tune")(tune.tune)
 app.command("tune-diversity")(tune_diversity.tune_diversity)
 app.add_typer(recbole.app, name="recbole")
 app.add_typer(reproduce.app, name="reproduce")
@@ -56,7 +58,7 @@ def _root(
 
 def main() -> None:
     """Run; errors meant for the reader end in one line on stderr and their exit code."""
-    _write_every_script()
+    write_every_script()
     try:
         app()
     except NewsrecError as error:
@@ -69,11 +71,3 @@ def main() -> None:
     except OSError as error:  # a full disk, a folder that may not be written
         typer.echo(f"newsrec: {error}", err=True)
         sys.exit(NewsrecError.exit_code)
-
-
-def _write_every_script() -> None:
-    """Titles are in all scripts: files and programs get UTF-8 whatever the locale says, a terminal
-    of another encoding the escapes of what it cannot show."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        encoding = None if sys.stdout.isatty() else "utf-8"
-        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")

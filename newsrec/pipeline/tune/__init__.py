@@ -1,0 +1,1 @@
+"""The search for the options that a head trains best with."""

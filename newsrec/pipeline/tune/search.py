@@ -1,0 +1,136 @@
+"""The options that a head trains best with: the story of a search, top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from newsrec.config import TrainConfig
+from newsrec.config.space import Space
+from newsrec.errors import ConfigError
+from newsrec.evaluate.run import expand
+from newsrec.evaluate.tradeoff import less_is_better
+from newsrec.files import held
+from newsrec.pipeline.encoders import OnProgress
+from newsrec.pipeline.lessons import NOTHING
+from newsrec.pipeline.report_files import check_folder
+from newsrec.pipeline.training import School
+from newsrec.pipeline.tune.files import OURS, write_figure, write_search, write_space
+from newsrec.pipeline.tune.objective import TrainAndMeasure
+from newsrec.pipeline.tune.params import Plan, plan
+from newsrec.pipeline.tune.study import Study, optuna_here
+from newsrec.pipeline.tune.trials import LOSS, Search, Trial
+from newsrec.protocols import Encoder
+
+if TYPE_CHECKING:
+    from newsrec.encode import EmbeddingStore
+
+#: Fields of a training that a search has its own of, or that change no trial.
+_NO_MATTER = ("corpus", "head", "encoder", "test", "test_langs", "metrics", "seeds", "langs",
+              "trust_remote_code")  # fmt: skip
+
+
+def tune(
+    config: TrainConfig,
+    space: Space,
+    folder: Path,
+    *,
+    trials: int = 30,
+    metric: str = "ndcg@10",
+    seed: int = 42,
+    timeout_s: float | None = None,
+    store: EmbeddingStore | None = None,
+    encoders: Mapping[str, Encoder] | None = None,
+    on_progress: OnProgress | None = None,
+    on_trial: Callable[[Trial, int], None] | None = None,
+) -> Search:
+    """Train ``config``'s head with values of ``space`` until there are ``trials`` in ``folder``,
+    which a search that was cut short goes on in; the test split is never looked at.
+
+    ``metric``: of `newsrec.evaluate.run`, on validation, or ``loss``. The first trial has the
+    values that training has by default, as far as the space holds them. Raises `ConfigError` for
+    what is wrong with the request, `DataError` for what the corpus lacks and when another process
+    is at work in the folder, `StaleCacheError` when the folder holds another search, `MissingExtra`
+    without optuna.
+    """
+    optuna_here()
+    wanted = plan(config.model_copy(update={"seeds": (seed,), "test": None}), space)
+    maximise = _direction(metric, wanted)
+    check_folder(folder, ours=OURS)
+    objective = TrainAndMeasure(wanted, metric, store, on_progress, dict(encoders or {}))
+    school = objective.school(wanted.config, folder)
+    _check(wanted, school)
+    notes = _notes(wanted, objective.check(school))
+    told = _told(wanted, space, school, metric, seed)
+    with held(folder, "newsrec tune"):
+        study = Study.open(
+            folder, wanted.params, metric, maximise=maximise, seed=seed, told=told
+        )  # fmt: skip
+        write_space(space, folder)
+
+        def ended(trial: Trial, n: int) -> None:
+            write_search(study.search(notes), wanted, config, folder)
+            if on_trial is not None:
+                on_trial(trial, n)
+
+        study.run(
+            objective, trials=trials, prune=wanted.comparable_losses, first=wanted.defaults(),
+            timeout_s=timeout_s, on_trial=ended,
+        )  # fmt: skip
+        found = study.search(notes)
+        write_search(found, wanted, config, folder)
+        write_figure(found, folder)
+    return found
+
+
+def _direction(metric: str, wanted: Plan) -> bool:
+    """Whether more of ``metric`` is better; `ConfigError` for one that cannot be searched by."""
+    if metric == LOSS:
+        if not wanted.comparable_losses:
+            raise ConfigError(
+                "--metric loss: the space changes the loss itself (loss, temperature or "
+                "negatives), and such losses cannot be compared; search by a metric: ndcg@10"
+            )
+        return False
+    if len(expand((metric,))) != 1:
+        raise ConfigError(f"--metric: {metric!r} stands for several, name one: ndcg@10")
+    return not less_is_better(metric)
+
+
+def _check(wanted: Plan, school: School) -> None:
+    """What is wrong with the request is said before anything slow begins."""
+    config = wanted.config
+    if config.valid == NOTHING:
+        raise ConfigError("--valid none: a search needs validation impressions, name a split or a "
+                          "share such as 0.1")  # fmt: skip
+    if len(config.shots) > 1:
+        raise ConfigError(f"--shots: {len(config.shots)} numbers, a search takes one")
+    school.check()
+    if len(school.languages) > 1:
+        raise ConfigError(f"--lang: {', '.join(school.languages)}: a search takes one language")
+
+
+def _told(
+    wanted: Plan, space: Space, school: School, metric: str, seed: int
+) -> dict[str, Any]:  # fmt: skip
+    """What search this is: one in the same folder must have the same."""
+    config = wanted.config
+    plain = {k: v for k, v in config.model_dump(mode="json").items() if k not in _NO_MATTER}
+    return {
+        "head": config.head.label,
+        "encoder": config.encoder.label,
+        "corpus": school.corpus.fingerprint,
+        "language": school.languages[0],
+        "space": space.to_dict(),
+        "metric": metric,
+        "seed": seed,
+        **plain,
+    }
+
+
+def _notes(wanted: Plan, n_measured: int) -> list[str]:
+    notes = [f"Measured on {n_measured} validation impressions of readers with a history."]
+    if not wanted.comparable_losses:
+        notes.append("No trial was pruned: the space changes what the loss measures.")
+    return notes
