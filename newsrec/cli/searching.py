@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +15,13 @@ from newsrec.config import TrainConfig, load_training
 from newsrec.config.space import Space, load_space
 from newsrec.errors import ConfigError, DataError
 from newsrec.evaluate.render import text
-from newsrec.files import data_root
-from newsrec.pipeline.tune.files import BEST
+from newsrec.pipeline.tune.files import BEST, new_folder
 from newsrec.pipeline.tune.params import plan
-from newsrec.pipeline.tune.search import tune
+from newsrec.pipeline.tune.search import check_search, tune
 from newsrec.pipeline.tune.spaces import default_space
 from newsrec.pipeline.tune.tables import best_trials
-from newsrec.pipeline.tune.trials import Trial
+from newsrec.pipeline.tune.trials import Search
+from newsrec.track import OFF, flat, tracking_training
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +49,33 @@ def run(wanted: Wanted) -> None:
     space = default_space(config) if wanted.space is None else load_space(wanted.space)
     if wanted.show_space:
         plan(config, space)
-        typer.echo(space.to_yaml(), nl=False)
-        return
+        return typer.echo(space.to_yaml(), nl=False)
     folder = wanted.out or new_folder(config, space, wanted.metric, wanted.seed)
     with Stages() as stages, ended_by_signal():
-        trials = stages.of("trials")
-
-        def told(_: Trial, n: int) -> None:
-            trials(n, wanted.trials)
-
-        found = tune(
-            config, space, folder, trials=wanted.trials, metric=wanted.metric, seed=wanted.seed,
-            timeout_s=wanted.timeout_s, on_progress=stages.of("encoding"), on_trial=told,
-        )  # fmt: skip
+        found = _tracked(config, space, wanted, folder, stages)
     if found.best is None:
-        raise DataError(f"no trial has ended yet; go on with the same command and --out {folder}")
-    typer.echo(text(best_trials(found)))
-    typer.echo(f"report: {folder}\ntrain with the best: newsrec train --config {folder / BEST}")
+        why = best_trials(found).notes[0]
+        raise DataError(f"no trial is done ({why}); go on with the same command, --out {folder}")
+    typer.echo(f"{text(best_trials(found))}\nreport: {folder}")
+    typer.echo(f"train with the best: newsrec train --config {folder / BEST}")
 
 
-def new_folder(config: TrainConfig, space: Space, metric: str, seed: int) -> Path:
-    """``data/tuned/naml-1a2b3c``: the same for the same search, which so goes on."""
-    told = [config.model_dump(mode="json"), space.to_dict(), metric, seed]
-    digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
-    return data_root() / "tuned" / f"{config.head.name}-{digest[:6]}"
+def _tracked(
+    config: TrainConfig, space: Space, wanted: Wanted, folder: Path, stages: Stages
+) -> Search:
+    def warn(message: str) -> None:
+        typer.echo(f"newsrec: {message}; the search is in {folder}", err=True)
+
+    def told(_: object, n: int) -> None:
+        stages.of("trials")(n, wanted.trials)
+
+    check_search(config, space, wanted.metric, wanted.seed)  # no failed run in MLflow for that
+    more = {"space": space.to_dict(), "metric": wanted.metric, "seed": wanted.seed}
+    params = flat({**config.model_dump(mode="json"), **more})
+    uri = OFF if wanted.no_track else wanted.tracking_uri
+    with tracking_training(uri, folder.name, params, warn, folder=folder) as tracker:
+        return tune(
+            config, space, folder, trials=wanted.trials, metric=wanted.metric, seed=wanted.seed,
+            timeout_s=wanted.timeout_s, tracker=tracker, on_progress=stages.of("encoding"),
+            on_trial=told,
+        )  # fmt: skip

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from newsrec.cli.app import app
 from newsrec.config.space import load_space
 from newsrec.errors import ConfigError, DataError, MissingExtra, NewsrecError
+from tests.track.recorded import runs_of
 
 SPACE = "learning_rate=1e-4..1e-2 log, query=[4, 8], epochs=2, batch=64"
 WORDS = ("--head", "naml", "--space", SPACE, "--no-track")
@@ -72,6 +73,27 @@ def test_the_same_search_goes_on_in_its_own_folder(tmp_path: Path) -> None:
     assert [folder.name[:5] for folder in folders] == ["naml-"]
 
 
+def test_every_trial_is_a_run_in_mlflow(tmp_path: Path) -> None:
+    uri, out = f"sqlite:///{(tmp_path / 'mlflow.db').as_posix()}", tmp_path / "naml"
+    words = ("--head", "naml", "--space", SPACE, "--out", str(out), "--tracking-uri", uri)
+    _well(*words, "--trials", "1")
+    _well(*words, "--trials", "2")
+    parent, trials = runs_of(uri, "naml")
+    assert [run.info.run_name for run in trials] == ["trial 0", "trial 1"]
+    assert {run.info.status for run in (parent, *trials)} == {"FINISHED"}
+    rows = _rows(out)
+    for run, row in zip(trials, rows, strict=True):
+        assert run.data.params == {k: row[k] for k in ("learning_rate", "query")}
+        assert run.data.metrics["eng/ndcg_at_10"] == float(row["ndcg@10"])
+        assert run.data.metrics["valid_loss"] >= float(row["best_valid_loss"])
+    best = max(float(row["ndcg@10"]) for row in rows)
+    assert parent.data.metrics["eng/ndcg_at_10"] == best
+    assert parent.data.params["space.query"] == "[4, 8]"
+    with pytest.raises(ConfigError, match="Did you mean 'query'"):
+        _well(*words[:2], "--space", "qery=[1, 2]", *words[4:])
+    assert len(runs_of(uri, "naml")[1]) == 2
+
+
 def test_the_space_is_shown_edited_and_given_back(tmp_path: Path) -> None:
     shown = _well("--head", "mins", "--show-space")
     assert shown.splitlines()[0] == "learning_rate: 1e-05..0.01 log"
@@ -110,7 +132,7 @@ def test_a_training_file_is_a_start(tmp_path: Path) -> None:
         (
             ("--head", "naml", "--timeout-s", "0"),
             DataError,
-            "no trial has ended yet; go on with the same command",
+            r"no trial is done \(0 trials\.\); go on with the same command",
         ),
     ],
 )

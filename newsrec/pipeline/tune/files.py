@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import yaml
 from newsrec.config import TrainConfig
 from newsrec.config.space import Space
 from newsrec.evaluate.render import markdown
-from newsrec.files import atomic_file
+from newsrec.files import atomic_file, data_root
 from newsrec.pipeline.tune.figures import draw_search
 from newsrec.pipeline.tune.params import Plan
 from newsrec.pipeline.tune.tables import best_trials, measured, trials_csv
@@ -62,3 +64,10 @@ def _yaml(plain: dict[str, Any]) -> str:
 def _write(path: Path, text: str) -> None:
     with atomic_file(path) as file:
         file.write(text.encode("utf-8"))
+
+
+def new_folder(config: TrainConfig, space: Space, metric: str, seed: int) -> Path:
+    """``data/tuned/naml-1a2b3c``: the same for the same search, which so goes on."""
+    told = [config.model_dump(mode="json"), space.to_dict(), metric, seed]
+    digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    return data_root() / "tuned" / f"{config.head.name}-{digest[:6]}"

@@ -18,11 +18,13 @@ from newsrec.pipeline.lessons import Lesson, make_lesson
 from newsrec.pipeline.origin import provenance
 from newsrec.pipeline.training import Run, School
 from newsrec.pipeline.tune.params import ENCODER, ENTRY, Plan
-from newsrec.pipeline.tune.study import OnEpoch
+from newsrec.pipeline.tune.study import OnEpoch, Pruned
 from newsrec.pipeline.tune.trials import LOSS
-from newsrec.protocols import Encoder
+from newsrec.protocols import Encoder, TrainTracker
+from newsrec.rank.fit_options import EpochReport
 from newsrec.rank.histories import part, readable
 from newsrec.rank.trained import ENCODER as TUNED
+from newsrec.track import NoTrainTracker
 from newsrec.types import Embeddings, Features, Impressions
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ class TrainAndMeasure:
 
     plan: Plan
     metric: str
+    tracker: TrainTracker = field(default_factory=NoTrainTracker)
     store: EmbeddingStore | None = None
     on_progress: OnProgress | None = None
     loaded: dict[str, Encoder] = field(default_factory=dict)
@@ -51,15 +54,39 @@ class TrainAndMeasure:
         config = self.plan.apply(settings)
         school = self.school(config, folder)
         run = next(school.runs(school.languages[0]))
-        lesson = self._learnt_from(school)
-        school.fit(run, lesson, lambda _, report: on_epoch(report))
-        return None if self.metric == LOSS else self._value(school, run, lesson)
+
+        def told(_: Run, report: EpochReport) -> None:
+            self.tracker.epoch(report)
+            on_epoch(report)
+
+        self.tracker.begin(f"trial {number}", settings)
+        status = "FAILED"
+        try:
+            lesson = self._learnt_from(school)
+            school.fit(run, lesson, told)
+            value = None if self.metric == LOSS else self._value(school, run, lesson)
+            status = "FINISHED"
+        except Pruned:
+            status = "KILLED"
+            raise
+        finally:
+            self.tracker.end(status)
+        return value
 
     def check(self, school: School) -> int:
         """How many validation impressions a trial is measured on; `DataError` for none, or for
         an encoder that cannot be had, before any trial."""
         views = school.config.views if school.recipe.text else ()
         return len(with_history(self._learnt_from(school), views)[0])
+
+    def report(self, settings: Mapping[str, Any], folder: Path) -> EvalReport | None:
+        """What the trial with these values, still in its folder, gives; None for a search by
+        loss."""
+        if self.metric == LOSS:
+            return None
+        school = self.school(self.plan.apply(settings), folder)
+        run = next(school.runs(school.languages[0]))
+        return self._measured(school, run, self._learnt_from(school))
 
     def school(self, config: TrainConfig, folder: Path) -> School:
         """The training of one trial; encoders that a space varies are not kept."""
@@ -77,6 +104,7 @@ class TrainAndMeasure:
 
     def _value(self, school: School, run: Run, lesson: Lesson) -> float:
         report = self._measured(school, run, lesson)
+        self.tracker.measured(report)
         value = report.mean().get(self.metric, float("nan"))
         if np.isnan(value):
             why = report.skipped.get(self.metric, f"in none of {len(report)} impressions")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from newsrec.config import TrainConfig
 from newsrec.config.space import Space
 from newsrec.errors import ConfigError
+from newsrec.evaluate.results import Results
 from newsrec.evaluate.run import expand
 from newsrec.evaluate.tradeoff import less_is_better
 from newsrec.files import held
@@ -21,7 +22,8 @@ from newsrec.pipeline.tune.objective import TrainAndMeasure
 from newsrec.pipeline.tune.params import Plan, plan
 from newsrec.pipeline.tune.study import Study, optuna_here
 from newsrec.pipeline.tune.trials import LOSS, Search, Trial
-from newsrec.protocols import Encoder
+from newsrec.protocols import Encoder, TrainTracker
+from newsrec.track import NoTrainTracker
 
 if TYPE_CHECKING:
     from newsrec.encode import EmbeddingStore
@@ -42,6 +44,7 @@ def tune(
     timeout_s: float | None = None,
     store: EmbeddingStore | None = None,
     encoders: Mapping[str, Encoder] | None = None,
+    tracker: TrainTracker | None = None,
     on_progress: OnProgress | None = None,
     on_trial: Callable[[Trial, int], None] | None = None,
 ) -> Search:
@@ -54,18 +57,18 @@ def tune(
     is at work in the folder, `StaleCacheError` when the folder holds another search, `MissingExtra`
     without optuna.
     """
-    optuna_here()
-    wanted = plan(config.model_copy(update={"seeds": (seed,), "test": None}), space)
-    maximise = _direction(metric, wanted)
+    wanted = check_search(config, space, metric, seed)
+    tracker = NoTrainTracker() if tracker is None else tracker
+    objective = TrainAndMeasure(
+        wanted, metric, tracker, store, on_progress, dict(encoders or {})
+    )  # fmt: skip
     check_folder(folder, ours=OURS)
-    objective = TrainAndMeasure(wanted, metric, store, on_progress, dict(encoders or {}))
     school = objective.school(wanted.config, folder)
-    _check(wanted, school)
     notes = _notes(wanted, objective.check(school))
-    told = _told(wanted, space, school, metric, seed)
     with held(folder, "newsrec tune"):
         study = Study.open(
-            folder, wanted.params, metric, maximise=maximise, seed=seed, told=told
+            folder, wanted.params, metric, maximise=_maximised(metric), seed=seed,
+            told=_told(wanted, space, school, metric, seed),
         )  # fmt: skip
         write_space(space, folder)
 
@@ -81,34 +84,44 @@ def tune(
         found = study.search(notes)
         write_search(found, wanted, config, folder)
         write_figure(found, folder)
+        tracker.finish(_best_results(found, study, objective), folder)
     return found
 
 
-def _direction(metric: str, wanted: Plan) -> bool:
-    """Whether more of ``metric`` is better; `ConfigError` for one that cannot be searched by."""
-    if metric == LOSS:
-        if not wanted.comparable_losses:
-            raise ConfigError(
-                "--metric loss: the space changes the loss itself (loss, temperature or "
-                "negatives), and such losses cannot be compared; search by a metric: ndcg@10"
-            )
-        return False
-    if len(expand((metric,))) != 1:
+def _best_results(found: Search, study: Study, objective: TrainAndMeasure) -> Results:
+    """What the best trial's ranker gives, measured again."""
+    best = found.best
+    if best is None or not study.place(best.number).exists():
+        return Results()
+    report = objective.report(best.settings, study.place(best.number))
+    return Results.of([] if report is None else [report], {})
+
+
+def check_search(config: TrainConfig, space: Space, metric: str, seed: int) -> Plan:
+    """What is wrong with the request is said before anything slow begins; errors as `tune`."""
+    optuna_here()
+    wanted = plan(config.model_copy(update={"seeds": (seed,), "test": None}), space)
+    if metric != LOSS and len(expand((metric,))) != 1:
         raise ConfigError(f"--metric: {metric!r} stands for several, name one: ndcg@10")
-    return not less_is_better(metric)
-
-
-def _check(wanted: Plan, school: School) -> None:
-    """What is wrong with the request is said before anything slow begins."""
-    config = wanted.config
-    if config.valid == NOTHING:
+    if metric == LOSS and not wanted.comparable_losses:
+        raise ConfigError(
+            "--metric loss: the space changes the loss itself (loss, temperature or negatives), "
+            "and such losses cannot be compared; search by a metric: ndcg@10"
+        )
+    if wanted.config.valid == NOTHING:
         raise ConfigError("--valid none: a search needs validation impressions, name a split or a "
                           "share such as 0.1")  # fmt: skip
-    if len(config.shots) > 1:
-        raise ConfigError(f"--shots: {len(config.shots)} numbers, a search takes one")
+    if len(wanted.config.shots) > 1:
+        raise ConfigError(f"--shots: {len(wanted.config.shots)} numbers, a search takes one")
+    school = School(wanted.config, Path())
     school.check()
     if len(school.languages) > 1:
         raise ConfigError(f"--lang: {', '.join(school.languages)}: a search takes one language")
+    return wanted
+
+
+def _maximised(metric: str) -> bool:
+    return metric != LOSS and not less_is_better(metric)
 
 
 def _told(

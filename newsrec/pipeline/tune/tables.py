@@ -27,7 +27,7 @@ def best_trials(found: Search, most: int = 10) -> Grid:
     ]
     counts = (f"{found.count(state)} {state}" for state in (DONE, PRUNED, FAILED, RUNNING)
               if found.count(state))  # fmt: skip
-    notes = [f"{len(found.trials)} trials: {', '.join(counts)}."]
+    notes = [f"{len(found.trials)} trials{': ' * bool(found.trials)}{', '.join(counts)}."]
     if found.importance:
         shares = (f"{name} {100 * x:.0f} %" for name, x in found.importance.items())
         notes.append(f"What mattered (PED-ANOVA): {', '.join(shares)}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,15 @@ from newsrec.config import ExperimentConfig, RankerConfig, TrainConfig, load_tra
 from newsrec.config.space import load_space
 from newsrec.corpus import Corpus
 from newsrec.errors import ConfigError, DataError, StaleCacheError
+from newsrec.evaluate.report import EvalReport
+from newsrec.evaluate.results import Results
 from newsrec.files import held
 from newsrec.pipeline.study import experiment
 from newsrec.pipeline.training import School, train
 from newsrec.pipeline.tune.objective import with_history
 from newsrec.pipeline.tune.search import tune
 from newsrec.pipeline.tune.trials import Search
+from newsrec.rank import EpochReport
 
 SPACE = "learning_rate=1e-4..1e-2 log, query=[4, 8], epochs=2, batch=64"
 
@@ -40,6 +44,12 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Search]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NEWSREC_DATA", str(folder.parent / "data"))
         return folder, searched(folder, 4)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A folder that is not there yet."""
+    return tmp_path / "out"
 
 
 def ranker(folder: Path, found: Search) -> Path:
@@ -107,7 +117,7 @@ def test_a_search_that_has_its_trials_trains_nothing(done: tuple[Path, Search]) 
     assert (folder / "trials.csv").read_text() == before
 
 
-def test_the_test_split_is_never_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_test_split_is_never_looked_at(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     impressions = Corpus.impressions
 
@@ -116,35 +126,71 @@ def test_the_test_split_is_never_looked_at(tmp_path: Path, monkeypatch: pytest.M
         return impressions(self, split)
 
     monkeypatch.setattr(Corpus, "impressions", noted)
-    searched(tmp_path, 1)
+    searched(out, 1)
     assert set(asked) == {"train", "valid"}
 
 
-def test_a_share_of_training_and_few_shots_do_as_well(tmp_path: Path) -> None:
-    found = searched(tmp_path, 1, given={"valid": "0.2", "shots": [10]})
+def test_a_share_of_training_and_few_shots_do_as_well(out: Path) -> None:
+    found = searched(out, 1, given={"valid": "0.2", "shots": [10]})
     assert found.best is not None
     assert 0 < found.best.value <= 1
-    kept = tmp_path / "trials" / "000" / "eng-10-shots" / "seed42" / "impressions.txt"
+    kept = out / "trials" / "000" / "eng-10-shots" / "seed42" / "impressions.txt"
     assert len(kept.read_text().split()) == 10
 
 
-def test_the_loss_is_searched_downwards(tmp_path: Path) -> None:
-    found = searched(tmp_path, 2, metric="loss")
+def test_the_loss_is_searched_downwards(out: Path) -> None:
+    found = searched(out, 2, metric="loss")
     assert found.best is not None
     assert [trial.value for trial in found.trials] == [min(t.losses) for t in found.trials]
     assert found.best.value == min(trial.value for trial in found.trials)
 
 
-def test_a_metric_of_which_less_is_better_is_searched_downwards(tmp_path: Path) -> None:
-    found = searched(tmp_path, 2, metric="calibration_kl@10")
+def test_a_metric_of_which_less_is_better_is_searched_downwards(out: Path) -> None:
+    found = searched(out, 2, metric="calibration_kl@10")
     assert not found.maximise
     assert found.best is not None
     assert found.best.value == min(trial.value for trial in found.trials)
 
 
-def test_losses_that_cannot_be_compared_stop_no_trial(tmp_path: Path) -> None:
+class Noted:
+    """A `TrainTracker` that remembers."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[Any, ...]] = []
+
+    def begin(self, name: str, params: Mapping[str, object]) -> None:
+        self.told.append(("begin", name, dict(params)))
+
+    def epoch(self, report: EpochReport) -> None:
+        self.told.append(("epoch", report.epoch))
+
+    def trained(self, folder: Path) -> None:
+        self.told.append(("trained", folder))
+
+    def measured(self, report: EvalReport) -> None:
+        self.told.append(("measured", report.language, report.mean()["ndcg@10"]))
+
+    def end(self, status: str = "FINISHED") -> None:
+        self.told.append(("end", status))
+
+    def finish(self, results: Results, folder: Path) -> None:
+        self.told.append(("finish", [r.mean()["ndcg@10"] for r in results.reports], folder))
+
+
+def test_a_tracker_is_told_every_trial_and_the_best(out: Path) -> None:
+    noted = Noted()
+    found = searched(out, 2, tracker=noted)
+    assert found.best is not None
+    expected: list[tuple[Any, ...]] = []
+    for trial in found.trials:
+        expected += [("begin", f"trial {trial.number}", trial.settings), ("epoch", 1), ("epoch", 2)]
+        expected += [("measured", "eng", trial.value), ("end", "FINISHED")]
+    assert noted.told == [*expected, ("finish", [found.best.value], out)]
+
+
+def test_losses_that_cannot_be_compared_stop_no_trial(out: Path) -> None:
     space = "temperature=0.1..0.5 step 0.02, epochs=1"
-    found = searched(tmp_path, 1, space, given={"head": "manner"})
+    found = searched(out, 1, space, given={"head": "manner"})
     assert found.notes[1:] == ("No trial was pruned: the space changes what the loss measures.",)
 
 
@@ -172,9 +218,9 @@ def test_a_wrong_request_is_told_and_leaves_nothing(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_metric_that_validation_cannot_give_is_told(tmp_path: Path) -> None:
+def test_a_metric_that_validation_cannot_give_is_told(out: Path) -> None:
     with pytest.raises(DataError, match=r"--metric theme_coverage@10: not defined on validation"):
-        searched(tmp_path, 1, metric="theme_coverage@10")
+        searched(out, 1, metric="theme_coverage@10")
 
 
 def test_another_search_and_foreign_folders_are_left_alone(
@@ -192,9 +238,9 @@ def test_another_search_and_foreign_folders_are_left_alone(
         searched(tmp_path)
 
 
-def test_two_processes_do_not_search_in_one_folder(tmp_path: Path) -> None:
-    with held(tmp_path, "newsrec tune"), pytest.raises(DataError, match="another process"):
-        searched(tmp_path)
+def test_two_processes_do_not_search_in_one_folder(out: Path) -> None:
+    with held(out, "newsrec tune"), pytest.raises(DataError, match="another process"):
+        searched(out)
 
 
 def test_only_readers_with_a_history_are_measured(tmp_path: Path) -> None:
