@@ -20,6 +20,7 @@ from newsrec.pipeline.encoders import Encoders, OnProgress
 from newsrec.pipeline.lessons import Lesson, check_valid, make_lesson
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.origin import provenance
+from newsrec.pipeline.scene import OWN
 from newsrec.pipeline.study import experiment
 from newsrec.pipeline.teaching import Job, on_vectors, with_encoder
 from newsrec.protocols import Encoder, TrainTracker
@@ -187,8 +188,11 @@ class School:
         single articles lose (`newsrec.pipeline.scoring.score_articles`)."""
         known = load_means(best)
         before = () if known is None else known.languages
-        tested = () if self.config.test is None else "+".join(self.test_languages).split("+")
+        tested = [] if self.config.test is None else "+".join(self.test_languages).split("+")
+        if self.config.history_lang not in (None, OWN):
+            tested.append(canonical(str(self.config.history_lang), "--history-lang"))
         spoken = dict.fromkeys((*before, *self.languages, *tested))
+        spoken = {code: None for code in spoken if code in self.corpus.languages}
         if known is None or set(spoken) != set(before):
             get = {view: self._getter(view) for view in self.config.views}
             save_means(
@@ -283,5 +287,5 @@ class Measured:
                 tracker.end()
 
     def finish(self, results: Results, folder: Path) -> None:
-        """Averages, and the files of the report."""
-        self.school.tracker.finish(results, folder)
+        """Averages, the report, and which impressions were learnt from."""
+        self.school.tracker.finish(results, self.school.folder)

@@ -16,7 +16,7 @@ from newsrec.evaluate.run import Shown, evaluate
 from newsrec.pipeline.encoders import Encoders, OnProgress
 from newsrec.pipeline.lessons import Lesson, make_lesson
 from newsrec.pipeline.origin import provenance
-from newsrec.pipeline.training import Run, School
+from newsrec.pipeline.school import Run, School
 from newsrec.pipeline.tune.params import ENCODER, ENTRY, Plan
 from newsrec.pipeline.tune.study import OnEpoch, Pruned
 from newsrec.pipeline.tune.trials import LOSS

@@ -16,7 +16,7 @@ from newsrec.files import held
 from newsrec.pipeline.encoders import OnProgress
 from newsrec.pipeline.lessons import NOTHING
 from newsrec.pipeline.report_files import check_folder
-from newsrec.pipeline.training import School
+from newsrec.pipeline.school import School
 from newsrec.pipeline.tune.files import OURS, write_figure, write_search, write_space
 from newsrec.pipeline.tune.objective import TrainAndMeasure
 from newsrec.pipeline.tune.params import Plan, plan
