@@ -66,9 +66,6 @@ def _tracked(
     def warn(message: str) -> None:
         typer.echo(f"newsrec: {message}; the search is in {folder}", err=True)
 
-    def told(_: object, n: int) -> None:
-        stages.of("trials")(n, wanted.trials)
-
     check_search(config, space, wanted.metric, wanted.seed)  # no failed run in MLflow for that
     more = {"space": space.to_dict(), "metric": wanted.metric, "seed": wanted.seed}
     params = flat({**config.model_dump(mode="json"), **more})
@@ -77,5 +74,5 @@ def _tracked(
         return tune(
             config, space, folder, trials=wanted.trials, metric=wanted.metric, seed=wanted.seed,
             timeout_s=wanted.timeout_s, tracker=tracker, on_progress=stages.of("encoding"),
-            on_trial=told,
+            on_trial=lambda _, n: stages.of("trials")(n, wanted.trials),
         )  # fmt: skip

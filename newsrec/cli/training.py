@@ -20,7 +20,7 @@ from newsrec.pipeline.school import Run
 from newsrec.pipeline.training import check, train
 from newsrec.rank.fit_options import EpochReport
 from newsrec.rank.peers import Peers
-from newsrec.track import OFF, tracking_training
+from newsrec.track import OFF, flat, tracking_training
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def run(wanted: Wanted) -> None:
     with Peers.joined() as peers, Stages() as stages, ended_by_signal():
         check(config, folder)  # a wrong option is no failed run in MLflow
         uri = OFF if wanted.no_track or peers.rank else wanted.tracking_uri
-        params = config.model_dump(mode="json")
+        params = flat(config.model_dump(mode="json"))
         with tracking_training(uri, folder.name, params, warn, folder=folder) as tracker:
             results = train(
                 config, folder, tracker=tracker, on_progress=stages.of("encoding"),

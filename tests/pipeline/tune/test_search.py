@@ -18,8 +18,9 @@ from newsrec.errors import ConfigError, DataError, StaleCacheError
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import Results
 from newsrec.files import held
+from newsrec.pipeline.school import School
 from newsrec.pipeline.study import experiment
-from newsrec.pipeline.training import School, train
+from newsrec.pipeline.training import train
 from newsrec.pipeline.tune.objective import with_history
 from newsrec.pipeline.tune.search import tune
 from newsrec.pipeline.tune.trials import Search
