@@ -153,6 +153,8 @@ def fits(value: object, wanted: Any) -> bool:
     kind, parts = get_origin(wanted), get_args(wanted)
     if kind in (Union, UnionType):
         return any(fits(value, part) for part in parts)
+    if kind is dict:
+        return isinstance(value, dict) and all(fits(x, parts[1]) for x in value.values())
     if kind is tuple:
         return isinstance(value, list | tuple) and all(fits(x, parts[0]) for x in value)
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
@@ -209,7 +211,7 @@ def reranker(config: RerankerConfig) -> Reranker | None:
 
 def _made(config: RankerConfig, given: Given, options: Mapping[str, Any]) -> Ranker:
     if config.name not in RANKERS:
-        return row(config).make(given.seed, **options)
+        return row(config).make(given.seed, **config.options)
     try:
         return make_ranker(config.name, given, **{**options, **config.options})
     except (ConfigError, TypeError, ValueError) as error:

@@ -36,6 +36,10 @@ def train(
     views: Annotated[
         str | None, typer.Option(help="Texts that the head reads: title,abstract. [title+abstract]")
     ] = None,
+    aspects: Annotated[
+        str | None, typer.Option(help="A-modules of manner: category=-0.3,sentiment=0.2.")
+    ] = None,
+    labels: Annotated[Path | None, typer.Option(help="CSV: id and a column an aspect.")] = None,
     set: Annotated[
         str | None, typer.Option(help="Of the training: learning_rate=1e-4,epochs=5,batch=64.")
     ] = None,
@@ -68,6 +72,6 @@ def train(
         "trust_remote_code": trust_remote_code, "history_lang": history_lang, "seeds": seeds,
         "trainable": trainable, "views": views, "options": set, "train": train, "valid": valid,
         "test": test, "test_langs": test_langs, "protocol": protocol, "metrics": metrics,
-        "complete_only": complete_only,
+        "complete_only": complete_only, "aspects": aspects, "labels": labels,
     }  # fmt: skip
     run(Wanted(given, config, out, tracking_uri, no_track))

@@ -22,14 +22,15 @@ def plain(given: Mapping[str, object]) -> dict[str, object]:
             continue
         words = key in _LISTS and not isinstance(value, list)
         found[key] = _named(key, str(value)) if words else value
-    if "corpus" in found:
-        found["corpus"] = str(found["corpus"])
-    if "protocol" in found:
-        found["protocol"] = str(found["protocol"])
+    for key in ("corpus", "labels", "protocol"):
+        if key in found:
+            found[key] = str(found[key])
     if "seeds" in found:
         found["seeds"] = [_seed(word) for word in listed(str(given["seeds"]))]
     if "shots" in found:
         found["shots"] = list(numbers(str(given["shots"]), "--shots", int))
+    if "aspects" in found:
+        found["aspects"] = options_of(str(given["aspects"]), "--aspects")
     if "options" in found:
         found["options"] = options_of(str(given["options"]), "--set")
     return found

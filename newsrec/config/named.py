@@ -33,7 +33,7 @@ class RankerConfig(Strict):
     """
 
     name: str
-    options: dict[str, Scalar | list[int]] = Field(default_factory=dict)
+    options: dict[str, Scalar | list[int] | dict[str, int | float]] = Field(default_factory=dict)
     cold: Literal["cold-start", "none"] = "cold-start"
     called: str | None = None
 

@@ -29,8 +29,9 @@ class TrainConfig(Strict):
     there is one, else a tenth; ``test``: the split to measure on (None: measure nothing), on the
     shelves ``test_langs``, empty for all; ``shots``: training impressions, empty for all of them;
     ``protocol``: ``newsreclib`` keeps the oldest 50 clicks and drops readers without history;
-    ``trainable``: what of the encoder learns; ``options``: fields of `newsrec.rank.FitOptions`, and
-    of `newsrec.encode.Tuning` where an encoder learns;
+    ``trainable``: what of the encoder learns; ``aspects``: for ``manner``, its A-modules and their
+    weights, ``category`` or a column of the CSV file ``labels``; ``options``: fields of
+    `newsrec.rank.FitOptions`, and of `newsrec.encode.Tuning` where an encoder learns;
     ``metrics`` as in `ExperimentConfig`.
     """
 
@@ -52,6 +53,8 @@ class TrainConfig(Strict):
     protocol: Literal["newsrec", "newsreclib"] = "newsrec"
     complete_only: bool = False
     trainable: Literal["none", "last4", "last4+embeddings", "all", "lora"] = "none"
+    aspects: dict[str, float | int] = Field(default_factory=dict)
+    labels: str | None = None
     options: dict[str, Scalar] = Field(default_factory=dict)
     metrics: tuple[str, ...] = Field(default=("accuracy",), strict=False)
 

@@ -17,12 +17,13 @@ from newsrec.evaluate.results import Results
 from newsrec.files import atomic_file
 from newsrec.languages import canonical
 from newsrec.pipeline.encoders import Encoders, OnProgress
+from newsrec.pipeline.labels import labels_of
 from newsrec.pipeline.lessons import Lesson, check_valid, make_lesson
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.origin import provenance
 from newsrec.pipeline.scene import OWN
 from newsrec.pipeline.study import experiment
-from newsrec.pipeline.teaching import Job, on_vectors, with_encoder
+from newsrec.pipeline.teaching import Job, on_vectors, with_aspects, with_encoder
 from newsrec.protocols import Encoder, TrainTracker
 from newsrec.rank.fit_options import EpochReport
 from newsrec.rank.means import LanguageMeans, load_means, save_means
@@ -122,6 +123,7 @@ class School:
             build.fit_options(config, run.seed, few=run.shots is not None)
         build.tuning(config)
         self._check_trainable()
+        self._check_aspects()
         if config.test is not None:
             corpus.impressions(config.test)
             if config.test in (config.train, config.valid):
@@ -129,6 +131,14 @@ class School:
                     f"--test: {config.test!r} is trained on, or decides when to stop; name another "
                     "split, or none"
                 )
+
+    def _check_aspects(self) -> None:
+        config = self.config
+        if config.aspects and (config.head.name != "manner" or self.tuned):
+            raise ConfigError("--aspects: A-modules are those of --head manner on stored vectors")
+        labels_of(
+            self.corpus, config.aspects, None if config.labels is None else Path(config.labels)
+        )
 
     def _check_trainable(self) -> None:
         head, trainable = self.config.head, self.config.trainable
@@ -173,6 +183,8 @@ class School:
         job = Job(where, lesson, impressions, features, options, told, self.made(run))
         if self.tuned:
             with_encoder(self.config, self.corpus, job)
+        elif self.config.aspects:
+            with_aspects(self.config, self.corpus, job)
         else:
             on_vectors(self.config, job)
         if run.shots is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from newsrec import build
 from newsrec.config import TrainConfig
 from newsrec.corpus import Corpus
 from newsrec.pipeline.finetune import Reading, finetune
+from newsrec.pipeline.labels import labels_of
 from newsrec.pipeline.lessons import Lesson
 from newsrec.pipeline.scene import Scene
 from newsrec.rank.fit_options import EpochReport, FitOptions
@@ -47,6 +48,27 @@ def on_vectors(config: TrainConfig, job: Job) -> None:
         on_epoch=job.told,
         made=job.made,
     )
+
+
+def with_aspects(config: TrainConfig, corpus: Corpus, job: Job) -> None:
+    """Train MANNeR's modules: one on clicks, one on the labels of each aspect, and put them
+    together with the weights of ``config`` (`newsrec.rank.ensemble`)."""
+    from newsrec.rank import AspectEnsemble, Inputs, fit_aspect, load_ranker, save_ranker
+
+    on_vectors(config, replace(job, folder=job.folder / "relevance"))
+    labels = labels_of(
+        corpus, config.aspects, None if config.labels is None else Path(config.labels)
+    )
+    options = replace(job.options, loss=None, temperature=None)  # an A-module has its own
+    head = build.head(config.head, Inputs.of(job.features, config.views), options.seed)
+    modules = {
+        aspect: fit_aspect(
+            head, codes, job.lesson.features, options, folder=job.folder / aspect, made=job.made
+        )
+        for aspect, codes in labels.items()
+    }
+    relevance = load_ranker(job.folder / "relevance")
+    save_ranker(job.folder / "best", AspectEnsemble(relevance, modules, dict(config.aspects)))
 
 
 def with_encoder(config: TrainConfig, corpus: Corpus, job: Job) -> None:

@@ -43,12 +43,13 @@ def fit_aspect(
     valid_share: float = 0.1,
     folder: Path | None = None,
     on_epoch: OnEpoch | None = None,
+    made: Mapping[str, Any] | None = None,
 ) -> NeuralRanker:
     """``head`` trained so that articles of one of ``labels (n_news,)`` (-1 unknown) are alike.
 
-    A ``valid_share`` of the labelled articles decides when to stop. `DataError` when fewer than two
-    labels, or no label twice, are among the articles that have a vector; `ConfigError` for a head
-    without weights.
+    A ``valid_share`` of the labelled articles decides when to stop. ``made``: provenance, kept with
+    the ranker. `DataError` when fewer than two labels, or no label twice, are among the articles
+    that have a vector; `ConfigError` for a head without weights.
     """
     options = FitOptions() if options is None else options
     if not head.n_trainable():
@@ -70,8 +71,11 @@ def fit_aspect(
     said = {"head": head.name, "head_options": dict(head.options)}
     trained = run(module, task, options, folder=folder, on_epoch=on_epoch, told=said)
     assert isinstance(trained, NewsHead)
-    made = {"options": options.to_dict() | {"loss": "labels", "temperature": temperature}}
-    return NeuralRanker(trained, options.history_limit, options.newest, made)
+    told = {
+        "options": options.to_dict() | {"loss": "labels", "temperature": temperature},
+        **(made or {}),
+    }
+    return NeuralRanker(trained, options.history_limit, options.newest, told)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

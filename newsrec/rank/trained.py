@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from newsrec.errors import DataError, StaleCacheError
+from newsrec.errors import ConfigError, DataError, StaleCacheError
 from newsrec.protocols import Ranker
 from newsrec.rank.table import Recipe
 
@@ -64,12 +64,17 @@ def trained(folder: Path, seed: int | None = None) -> Trained:
 
 def recipe(folder: Path, load: Callable[[Path, int], Any]) -> Recipe:
     """A row like those of `newsrec.rank.table.RANKERS` for the rankers in ``folder``, one a seed,
-    which ``load`` opens."""
+    which ``load`` opens; ``weights``: of aspects, in place of those of the training."""
     found = trained(folder)
 
-    def opened(seed: int) -> Ranker:
-        ranker: Ranker = load(folder, seed)
-        return ranker
+    def opened(seed: int, *, weights: dict[str, float] | None = None) -> Ranker:
+        ranker = load(folder, seed)
+        if weights is not None:
+            if not hasattr(ranker, "weights"):
+                raise ConfigError(f"weights: {folder} has no modules of aspects to weigh")
+            ranker = replace(ranker, weights={**ranker.weights, **weights})
+        found: Ranker = ranker
+        return found
 
     about = f"trained head {found.head!r}"
     return Recipe(about, opened, ("seed",), vectors=bool(found.views), views=found.views,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from newsrec.pipeline.request import Request
 from newsrec.pipeline.school import IDS, Run
 from newsrec.pipeline.study import experiment
 from newsrec.pipeline.training import train
-from newsrec.rank import load_ranker
+from newsrec.rank import AspectEnsemble, NeuralRanker, load_ranker
 from newsrec.rank.fit_options import EpochReport
 from newsrec.rank.trained import trained
 from tests.encode import models
@@ -173,6 +175,53 @@ def test_an_encoder_is_trained_along_and_each_seed_reads_its_own(tmp_path: Path)
     assert len(page.items) == 10
 
 
+def test_aspects_are_modules_whose_weights_can_be_chosen_again(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    ids = open_corpus(None).news.ids.tolist()
+    labels.write_text("id,mood\n" + "".join(f"{x},{'ab'[i % 2]}\n" for i, x in enumerate(ids)))
+    fields = {
+        "head": "manner", "shots": [20], "seeds": [42], "labels": str(labels), "metrics": ["auc"],
+        "aspects": {"category": -0.5, "mood": 0.1}, "test_langs": ["fin"],
+        "options": {"epochs": 15, "learning_rate": 0.003},
+    }  # fmt: skip
+    results = train(config(**fields), tmp_path / "manner")
+    assert results is not None
+    ranker = load_ranker(tmp_path / "manner")
+    assert isinstance(ranker, AspectEnsemble)
+    assert ranker.weights == {"category": -0.5, "mood": 0.1}
+    told: list[Run] = []
+    train(config(**fields), tmp_path / "manner", on_epoch=lambda run, _: told.append(run))
+    assert told == []
+    metric, like = "category_jaccard@5", []
+    for weight in (2, 0, -2):
+        named = f"{tmp_path / 'manner'}:weights={{category: {weight}, mood: 0}}"
+        found = experiment(
+            parse_config({"rankers": [named], "langs": ["fin"], "metrics": [metric]})
+        )
+        like.append(found.reports[0].mean()[metric])
+    assert like[0] > like[1] > like[2]  # the list like the history, by category
+
+
+def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
+    words = [
+        "-m", "newsrec", "train", "--head", "naml:query=8:dropout=0.0", "--shots", "24",
+        "--test", "none", "--set", "epochs=2", "--no-track", "--out",
+    ]  # fmt: skip
+    group = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    for command, where in ((group, "two"), ([], "one")):
+        done = subprocess.run(
+            [sys.executable, *command, *words, str(tmp_path / where)],
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("rankers: ") == 1
+    one, two = (load_ranker(tmp_path / where) for where in ("one", "two"))
+    assert isinstance(one, NeuralRanker)
+    assert isinstance(two, NeuralRanker)
+    for name, weights in one.head.state_dict().items():
+        assert two.head.state_dict()[name].numpy() == pytest.approx(weights.numpy(), abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("fields", "error", "said"),
     [
@@ -190,6 +239,8 @@ def test_an_encoder_is_trained_along_and_each_seed_reads_its_own(tmp_path: Path)
         ({"trainable": "last5"}, ConfigError, "trainable"),
         ({"options": {"rank": 4}}, ConfigError, "unknown training option 'rank'"),
         ({"head": "naml-cat", "trainable": "all"}, ConfigError, "reads no text"),
+        ({"aspects": {"category": 1}}, ConfigError, "A-modules are those of --head manner"),
+        ({"head": "manner", "aspects": {"mood": 1}}, ConfigError, "bring a CSV.*id,mood.*--labels"),
         ({"options": {"learning_rate": 1e30, "clip": None}}, DataError, "training diverged"),
     ],
 )
