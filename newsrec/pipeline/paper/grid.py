@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from newsrec.config import ExperimentConfig, RankerConfig, TrainConfig, parse_training
+from newsrec.encode.tuning import Tuning
 from newsrec.errors import ConfigError, unknown_name
 from newsrec.pipeline.paper.models import MODELS, VARIANTS, Column
 from newsrec.pipeline.paper.printed import Row, Training
@@ -31,6 +32,9 @@ _TABLE_3: tuple[tuple[str, Training], ...] = (
     ("LFRec-SCL", "fine-tuned"), ("NAML", "fine-tuned"),
 )  # fmt: skip
 
+# Options that only the tuning of an encoder takes.
+_TUNING = tuple(f.name for f in fields(Tuning) if f.name != "policy")
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -38,7 +42,7 @@ class Setting:
 
     ``corpus``: prepared folder, None for the bundled sample; ``source``: the language trained in;
     ``langs``: shelves measured; ``tuning``: what of an encoder is fine-tuned (`TrainConfig`);
-    ``options``: fields of `FitOptions` on top of the paper's.
+    ``options``: fields of `FitOptions` and `Tuning` on top of the paper's.
     """
 
     corpus: str | None
@@ -93,12 +97,23 @@ class Cell:
             "protocol": self.protocol,
             "trainable": setting.tuning if self.row.training == "fine-tuned" else "none",
             "trust_remote_code": setting.trust_remote_code,
-            "options": fit_options(large, dict(setting.options)),
+            "options": self._options(setting, large),
             "metrics": list(METRICS),
         }
         if column is not None:
             fields["encoder"] = column.encoder(self.protocol)
         return parse_training(fields, self.row.name)
+
+    def _options(self, setting: Setting, large: bool) -> dict[str, Any]:
+        """Those of the head's training and, where the encoder learns too, of its tuning: in half
+        precision on a GPU, as the paper's."""
+        given = dict(setting.options)
+        tuning = {name: given.pop(name) for name in _TUNING if name in given}
+        options = fit_options(large, given)
+        if self.row.training != "fine-tuned":
+            return options
+        half = {"precision": "bf16"} if given.get("device", "cpu") != "cpu" else {}
+        return {**options, **half, **tuning}
 
     def fusion(self, setting: Setting) -> ExperimentConfig:
         """LFRec as an experiment: raw dot products in the paper's protocol (configs/fusion_004),

@@ -10,16 +10,16 @@ from tests.encode.models import SPECIAL, bert, tokenizer
 
 
 def small_labse(folder: Path, corpus: Corpus, languages: tuple[str, ...], seed: int = 0) -> Path:
-    """BERT with a pooler, six layers 32 wide; its pieces are the characters of ``corpus``."""
+    """BERT with a pooler, five layers 32 wide; its pieces are the characters of ``corpus``."""
     found: set[str] = set()
     for language in languages:
         for text in corpus.texts(language).view("title+abstract"):
             found |= set(text)
     signs = sorted(sign for sign in found if not sign.isspace())
     pieces = [*signs, *(f"##{sign}" for sign in signs)]
-    bert(folder, seed=seed, vocab_size=len(SPECIAL) + len(pieces), num_hidden_layers=6,
-         max_position_embeddings=128)  # fmt: skip
-    tokenizer(pieces, model_max_length=64).save_pretrained(folder)
+    bert(folder, seed=seed, vocab_size=len(SPECIAL) + len(pieces), num_hidden_layers=5,
+         max_position_embeddings=48)  # fmt: skip
+    tokenizer(pieces, model_max_length=48).save_pretrained(folder)
     return folder
 
 

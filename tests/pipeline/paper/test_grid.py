@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from newsrec import build
@@ -100,6 +102,21 @@ def test_training_is_the_papers(encoder: str, protocol: str, shots: int | None) 
     assert config.trainable == "last4+embeddings"
     assert config.shots == (() if shots is None else (shots,))
     assert (config.seeds, config.langs, config.test_langs) == ((43,), ("eng",), ("eng", "fin"))
+
+
+def test_only_an_encoder_that_learns_is_told_how() -> None:
+    given = (("checkpointing", True), ("device", "cuda"), ("epochs", 2))
+    setting = replace(SETTING, options=given)
+    options = {
+        training: Cell(Row("NAML", "NaSE", training), PAPER[2], "newsrec", 42).training(setting)
+        .options
+        for training in ("frozen", "fine-tuned")
+    }  # fmt: skip
+    assert {"checkpointing", "precision"}.isdisjoint(options["frozen"])
+    assert options["fine-tuned"] == {
+        **options["frozen"], "checkpointing": True, "precision": "bf16",
+    }  # fmt: skip
+    assert (options["frozen"]["epochs"], options["frozen"]["device"]) == (2, "cuda")
 
 
 def test_frozen_rows_train_no_encoder() -> None:
