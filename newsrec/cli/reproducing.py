@@ -14,7 +14,7 @@ from newsrec.errors import DataError
 from newsrec.evaluate.render import text
 from newsrec.pipeline.paper.grid import Cell
 from newsrec.pipeline.paper.plan import cost_grids
-from newsrec.pipeline.paper.reports import report
+from newsrec.pipeline.paper.reports import report, report_plan
 from newsrec.pipeline.paper.run import Request, planned, reproduce
 
 _LISTS = ("encoders", "wanted", "protocols", "langs")
@@ -29,6 +29,7 @@ def run(given: Mapping[str, Any], plan_only: bool) -> None:
         with ended_by_signal():
             made = cost_grids(plan, _told)
         typer.echo("\n".join(text(grid) for grid in made))
+        typer.echo(f"plan: {report_plan(plan.request.what, made, plan.request.folder)}")
         return
     with ended_by_signal():
         found = reproduce(plan, _told)

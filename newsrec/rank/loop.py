@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from newsrec.errors import ConfigError, one_line
 from newsrec.rank.checkpoints import Progress, copied, load_progress, restore, save_progress
 from newsrec.rank.fit_options import Diverged, EpochReport, FitOptions
 from newsrec.rank.inputs import Ints
@@ -37,6 +38,14 @@ class Task(Protocol):
     def told(self) -> Mapping[str, Any]:
         """What data this is, in a few values: a run goes on only with the same."""
         ...
+
+
+def check_device(device: str) -> None:
+    """`ConfigError` for a device that torch does not know, or that is not here."""
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ConfigError(f"device {device!r} cannot be used: {one_line(error)}") from None
 
 
 def run(

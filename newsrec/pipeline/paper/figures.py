@@ -74,7 +74,7 @@ def _drawn(figure: Figure, rows: Rows, protocol: str) -> Any:
     languages = _languages(rows)
     encoders = list(dict.fromkeys(row.encoder for row in rows))
     width = max(5.0, 1.2 + len(languages) * max(0.45, 0.14 * len(encoders)))
-    drawing, axes = panels(width, 0.9 + 2.3 * len(panels_of), len(panels_of), 1)
+    drawing, axes = panels(width, 1.05 + 2.3 * len(panels_of), len(panels_of), 1)
     flat = np.atleast_1d(axes).ravel()
     for axis in flat[1:]:
         axis.sharey(flat[0])
@@ -87,7 +87,7 @@ def _drawn(figure: Figure, rows: Rows, protocol: str) -> Any:
     drawing.legend(handles, labels, loc="outside lower center", frameon=False, fontsize=8,
                    ncols=min(len(labels), max(1, int(width / 1.6))))  # fmt: skip
     drawing.suptitle(
-        f"Paper 004, figure {figure.number}, measured: {figure.title} (protocol {protocol})",
+        f"Paper 004, figure {figure.number}, measured (protocol {protocol})\n{figure.title}",
         fontsize=9,
     )
     return drawing

@@ -35,6 +35,13 @@ def report(what: What, found: Everything, notes: Sequence[str], folder: Path) ->
     return made
 
 
+def report_plan(what: What, made: Sequence[Grid], folder: Path) -> Path:
+    """Write ``plan_WHAT.md``; its path."""
+    path = folder / f"plan_{what}.md"
+    _write(path, "\n".join(markdown(grid) for grid in made))
+    return path
+
+
 def _figures(found: Everything, notes: Sequence[str]) -> list[Grid]:
     made: list[Grid] = []
     for protocol in dict.fromkeys(protocol for protocol, _ in found):

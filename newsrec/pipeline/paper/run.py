@@ -15,7 +15,7 @@ from newsrec.languages import canonical
 from newsrec.pipeline.lessons import check_valid
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.paper.cells import OnCell, run_cell
-from newsrec.pipeline.paper.corpora import count_lines, prepared, small_part
+from newsrec.pipeline.paper.corpora import SMALL, count_lines, prepared, small_part
 from newsrec.pipeline.paper.grid import (
     PROTOCOLS,
     SEEDS,
@@ -112,6 +112,10 @@ def planned(request: Request) -> Plan:
     corpus = whole
     if request.quick:
         setting, corpus = _small(request, setting, whole, splits)
+        notes.append(
+            f"Quick: {', '.join(f'{n} {role}' for role, n in SMALL.items())} impressions at most, "
+            "one seed: it shows that all runs, no more"
+        )
     found = cells(chosen, columns, request.protocols, _seeds(request))
     _check(found, setting, corpus)
     untuned = [x.label for x in columns if not x.tunable]
@@ -141,6 +145,11 @@ def _check(found: Sequence[Cell], setting: Setting, corpus: Corpus) -> None:
         raise ConfigError(
             f"--test: {setting.test!r} is trained on, or decides when to stop; name another split"
         )
+    device = dict(setting.options).get("device", "cpu")
+    if device != "cpu" and any(cell.is_trained for cell in found):
+        from newsrec.rank.loop import check_device
+
+        check_device(str(device))
     for cell in found:
         if cell.is_trained:
             config = cell.training(setting)

@@ -193,6 +193,7 @@ def test_a_plan_says_what_it_was_measured_on(tmp_path: Path) -> None:
     assert "GPU h" not in said
     assert not list((tmp_path / "plan" / "runs").iterdir())
     assert not (tmp_path / "cells").exists()
+    assert "ms/list" in (tmp_path / "plan_table2.md").read_text("utf-8")
 
 
 def error(*words: object) -> str:
@@ -226,6 +227,7 @@ def error(*words: object) -> str:
         (("--seeds", "one"), "--seeds"),
         (("--seeds", ""), "at least one"),
         (("--trainable", "first4"), "trainable"),
+        (("--device", "abacus"), "device 'abacus' cannot be used"),
     ],
     ids=lambda x: " ".join(x) if isinstance(x, tuple) else None,
 )
