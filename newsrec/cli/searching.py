@@ -48,21 +48,18 @@ def run(wanted: Wanted) -> None:
     config = load_training(wanted.config, plain(wanted.given))
     space = default_space(config) if wanted.space is None else load_space(wanted.space)
     if wanted.show_space:
-        plan(config, space)
-        return typer.echo(space.to_yaml(), nl=False)
+        return typer.echo(plan(config, space).space.to_yaml(), nl=False)
     folder = wanted.out or new_folder(config, space, wanted.metric, wanted.seed)
-    with Stages() as stages, ended_by_signal():
-        found = _tracked(config, space, wanted, folder, stages)
+    found = _tracked(config, space, wanted, folder)
     if found.best is None:
-        why = best_trials(found).notes[0]
-        raise DataError(f"no trial is done ({why}); go on with the same command, --out {folder}")
+        raise DataError(f"no trial is done ({best_trials(found).notes[0]}); go on: --out {folder}")
     typer.echo(f"{text(best_trials(found))}\nreport: {folder}")
     typer.echo(f"train with the best: newsrec train --config {folder / BEST}")
 
 
-def _tracked(
-    config: TrainConfig, space: Space, wanted: Wanted, folder: Path, stages: Stages
-) -> Search:
+def _tracked(config: TrainConfig, space: Space, wanted: Wanted, folder: Path) -> Search:
+    stages = Stages()
+
     def warn(message: str) -> None:
         typer.echo(f"newsrec: {message}; the search is in {folder}", err=True)
 
@@ -70,7 +67,8 @@ def _tracked(
     more = {"space": space.to_dict(), "metric": wanted.metric, "seed": wanted.seed}
     params = flat({**config.model_dump(mode="json"), **more})
     uri = OFF if wanted.no_track else wanted.tracking_uri
-    with tracking_training(uri, folder.name, params, warn, folder=folder) as tracker:
+    tracking = tracking_training(uri, folder.name, params, warn, folder=folder)
+    with stages, ended_by_signal(), tracking as tracker:
         return tune(
             config, space, folder, trials=wanted.trials, metric=wanted.metric, seed=wanted.seed,
             timeout_s=wanted.timeout_s, tracker=tracker, on_progress=stages.of("encoding"),

@@ -132,7 +132,7 @@ def test_a_training_file_is_a_start(tmp_path: Path) -> None:
         (
             ("--head", "naml", "--timeout-s", "0"),
             DataError,
-            r"no trial is done \(0 trials\.\); go on with the same command",
+            r"no trial is done \(0 trials\.\); go on: --out",
         ),
     ],
 )

@@ -51,8 +51,9 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A checked space: ``params`` vary around ``config``, which has the fixed values."""
+    """A checked ``space``: ``params`` vary around ``config``, which has the fixed values."""
 
+    space: Space
     config: TrainConfig
     params: tuple[Param, ...]
 
@@ -94,7 +95,7 @@ def plan(config: TrainConfig, space: Space, where: str = "space") -> Plan:
     if not params:
         raise ConfigError(f"{where}: nothing varies, expected a range or a list of values")
     _check_learns(config, space)
-    return Plan(_placed(config, fixed), params)
+    return Plan(space, _placed(config, fixed), params)
 
 
 def _known(config: TrainConfig) -> dict[str, tuple[str, Any, Any]]:

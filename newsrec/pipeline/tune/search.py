@@ -68,9 +68,9 @@ def tune(
     with held(folder, "newsrec tune"):
         study = Study.open(
             folder, wanted.params, metric, maximise=_maximised(metric), seed=seed,
-            told=_told(wanted, space, school, metric, seed),
+            told=_told(wanted, school, metric, seed),
         )  # fmt: skip
-        write_space(space, folder)
+        write_space(wanted.space, folder)
 
         def ended(trial: Trial, n: int) -> None:
             write_search(study.search(notes), wanted, config, folder)
@@ -125,7 +125,7 @@ def _maximised(metric: str) -> bool:
 
 
 def _told(
-    wanted: Plan, space: Space, school: School, metric: str, seed: int
+    wanted: Plan, school: School, metric: str, seed: int
 ) -> dict[str, Any]:  # fmt: skip
     """What search this is: one in the same folder must have the same."""
     config = wanted.config
@@ -133,9 +133,10 @@ def _told(
     return {
         "head": config.head.label,
         "encoder": config.encoder.label,
+        "encoder_revision": [encoder.spec.revision for encoder in school.loaded.values()],
         "corpus": school.corpus.fingerprint,
         "language": school.languages[0],
-        "space": space.to_dict(),
+        "space": wanted.space.to_dict(),
         "metric": metric,
         "seed": seed,
         **plain,

@@ -10,7 +10,8 @@ from __future__ import annotations
 from newsrec.config import TrainConfig
 from newsrec.config.space import Space, load_space
 
-_TRAINING = "learning_rate=1e-5..1e-2 log, batch=[64, 128, 256, 512]"
+_RATE = "learning_rate=1e-5..1e-2 log"
+_BATCH = "batch=[64, 128, 256, 512]"
 #: An encoder forgets what it knows at rates that a head needs.
 _TUNED_ENCODER = "learning_rate=1e-6..1e-3 log"
 _QUERY = "query=50..200 step 50"
@@ -29,6 +30,9 @@ _OF_HEAD = {
 
 def default_space(config: TrainConfig) -> Space:
     """The space of the config's head, without what the config fixes."""
-    training = _TRAINING if config.trainable == "none" else _TUNED_ENCODER
-    space = load_space(", ".join([training, *_OF_HEAD.get(config.head.name, ())]))
+    frozen = config.trainable == "none"
+    training = [_RATE if frozen else _TUNED_ENCODER]
+    # Few impressions, and texts that are encoded anew, have small batches of their own.
+    training += [_BATCH] * (frozen and not config.shots)
+    space = load_space(", ".join([*training, *_OF_HEAD.get(config.head.name, ())]))
     return space.without(frozenset((*config.options, *config.head.options)))

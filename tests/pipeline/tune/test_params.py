@@ -116,3 +116,5 @@ def test_every_head_has_a_space_of_its_own(head: str, trainable: str) -> None:
 def test_what_the_config_fixes_is_not_searched_by_default() -> None:
     config = load_training(None, {"head": "naml:query=75", "options": {"learning_rate": 1e-4}})
     assert set(default_space(config).names) == {"batch", "dropout"}
+    few = config.model_copy(update={"shots": (10,)})
+    assert set(default_space(few).names) == {"dropout"}
