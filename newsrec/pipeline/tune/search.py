@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from newsrec.config import TrainConfig
 from newsrec.config.space import Space
 from newsrec.errors import ConfigError
+from newsrec.evaluate.render import with_interval
 from newsrec.evaluate.results import Results
 from newsrec.evaluate.run import expand
 from newsrec.evaluate.tradeoff import less_is_better
@@ -81,10 +82,11 @@ def tune(
             objective, trials=trials, prune=wanted.comparable_losses, first=wanted.defaults(),
             timeout_s=timeout_s, on_trial=ended,
         )  # fmt: skip
-        found = study.search(notes)
+        best = _best_results(study.search(), study, objective)
+        found = study.search([*notes, *_noise(best, metric)])
         write_search(found, wanted, config, folder)
         write_figure(found, folder)
-        tracker.finish(_best_results(found, study, objective), folder)
+        tracker.finish(best, folder)
     return found
 
 
@@ -95,6 +97,17 @@ def _best_results(found: Search, study: Study, objective: TrainAndMeasure) -> Re
         return Results()
     report = objective.report(best.settings, study.place(best.number))
     return Results.of([] if report is None else [report], {})
+
+
+def _noise(best: Results, metric: str) -> list[str]:
+    """How sure the best value is, so that nobody reads more into a table than there is."""
+    if not best.reports:
+        return []
+    interval = with_interval(best.intervals[0][metric], metric)
+    return [
+        f"The best: {interval}, 95 % bootstrap over impressions; what lies inside is not told "
+        "apart by this validation, and the best of many is flattered by being chosen."
+    ]
 
 
 def check_search(config: TrainConfig, space: Space, metric: str, seed: int) -> Plan:

@@ -106,6 +106,7 @@ def test_what_is_written_says_what_was_found(done: tuple[Path, Search]) -> None:
     table = (folder / "report.md").read_text("utf-8")
     assert f"{100 * found.best.value:.2f}" in table
     assert "4 trials: 4 done." in table
+    assert f"The best: {100 * found.best.value:.2f} [" in table
 
 
 def test_a_search_that_has_its_trials_trains_nothing(done: tuple[Path, Search]) -> None:
@@ -192,7 +193,7 @@ def test_a_tracker_is_told_every_trial_and_the_best(out: Path) -> None:
 def test_losses_that_cannot_be_compared_stop_no_trial(out: Path) -> None:
     space = "temperature=0.1..0.5 step 0.02, epochs=1"
     found = searched(out, 1, space, given={"head": "manner"})
-    assert found.notes[1:] == ("No trial was pruned: the space changes what the loss measures.",)
+    assert found.notes[1:2] == ("No trial was pruned: the space changes what the loss measures.",)
 
 
 @pytest.mark.parametrize(
