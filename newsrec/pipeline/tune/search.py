@@ -142,7 +142,9 @@ def _told(
 ) -> dict[str, Any]:  # fmt: skip
     """What search this is: one in the same folder must have the same."""
     config = wanted.config
-    plain = {k: v for k, v in config.model_dump(mode="json").items() if k not in _NO_MATTER}
+    # What is as always is not told: a later version may have more to say.
+    changed = config.model_dump(mode="json", exclude_defaults=True)
+    plain = {k: v for k, v in changed.items() if k not in _NO_MATTER}
     return {
         "head": config.head.label,
         "encoder": config.encoder.label,
