@@ -118,6 +118,9 @@ def planned(request: Request) -> Plan:
         )
     found = cells(chosen, columns, request.protocols, _seeds(request))
     _check(found, setting, corpus)
+    for named in columns:
+        if named.tunable and not named.weights:  # a model of the hub: found now, or said now
+            build.encoder(named.encoder(request.protocols[0]), request.trust_remote_code)
     untuned = [x.label for x in columns if not x.tunable]
     if untuned and not any(
         row.encoder in untuned and row.training == "fine-tuned" for row in chosen

@@ -210,6 +210,7 @@ def error(*words: object) -> str:
     [
         (("--encoders", "LaBSE=/no/such"), "no such model folder"),
         (("--encoders", "LaBES=/no/such"), "Did you mean 'LaBSE'"),
+        (("--encoders", "mini,no/such-model-at-all"), "no/such-model-at-all"),
         (("--encoders", "mini,mini:precision=fp32"), "named twice"),
         (("--rows", "LFRek"), "Did you mean 'LFRec'"),
         (("--rows", "LFRec-SCL"), "no layers"),
