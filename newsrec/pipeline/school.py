@@ -110,6 +110,8 @@ class School:
 
     def check(self) -> None:
         """What is wrong with the request is said before anything slow begins."""
+        from newsrec.rank.loop import check_device
+
         config, corpus = self.config, self.corpus
         if not corpus.splits:
             raise DataError(f"corpus {corpus.name!r} has news and no clicks: nothing to learn from")
@@ -120,7 +122,7 @@ class School:
                 where = f"--lang of corpus {corpus.name!r}:"
                 raise unknown_name(where, language, corpus.languages)
         for run in self.runs(self.languages[0]):
-            build.fit_options(config, run.seed, few=run.shots is not None)
+            check_device(build.fit_options(config, run.seed, few=run.shots is not None).device)
         build.tuning(config)
         self._check_trainable()
         self._check_aspects()

@@ -237,6 +237,7 @@ def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
         ({"head": "lfrec-scl"}, ConfigError, "only its encoder can learn: --trainable last4"),
         ({"trainable": "last4"}, ConfigError, "mini"),
         ({"trainable": "last5"}, ConfigError, "trainable"),
+        ({"options": {"device": "tpu"}}, ConfigError, "device"),
         ({"options": {"rank": 4}}, ConfigError, "unknown training option 'rank'"),
         ({"head": "naml-cat", "trainable": "all"}, ConfigError, "reads no text"),
         ({"aspects": {"category": 1}}, ConfigError, "A-modules are those of --head manner"),
