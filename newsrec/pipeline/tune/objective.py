@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -115,13 +116,13 @@ class TrainAndMeasure:
         from newsrec.rank import load_ranker
 
         config, where = school.config, run.folder(school.folder) / "best"
-        encoder = config.encoder
+        called = config.encoder.label
         if (where / TUNED).is_dir():
-            encoder = EncoderConfig(name=str(where / TUNED))
-            lesson = self._seen_by(encoder, school, run)
+            called = f"{called}+{config.trainable}"
+            lesson = self._seen_by(EncoderConfig(name=str(where / TUNED)), school, run)
         impressions, features = with_history(lesson, config.views if school.recipe.text else ())
         scores = load_ranker(where).score(impressions, features)
-        labels = {"language": run.language, "encoder": encoder.label, "ranker": config.head.label,
+        labels = {"language": run.language, "encoder": called, "ranker": config.head.label,
                   "split": config.valid or "valid"}  # fmt: skip
         specs = {name: asdict(found.spec) for name, found in school.loaded.items()}
         origin = provenance(
@@ -133,14 +134,19 @@ class TrainAndMeasure:
         return evaluate(scores, shown, origin, rng, (self.metric,), labels)
 
     def _seen_by(self, encoder: EncoderConfig, school: School, run: Run) -> Lesson:
-        """The lesson in the vectors of an encoder that a trial tuned; they go with the trial."""
+        """The lesson in the vectors of an encoder that a trial tuned; nobody needs them again."""
         from newsrec.encode import EmbeddingStore
 
-        kept = EmbeddingStore(school.folder / "vectors")
-        encoders = Encoders(school.config.trust_remote_code, kept, self.on_progress)
+        place = school.folder / "vectors"
+        encoders = Encoders(
+            school.config.trust_remote_code, EmbeddingStore(place), self.on_progress
+        )  # fmt: skip
         get: dict[str, Callable[[str], Embeddings]] = {}
         get |= {v: encoders.getter(school.corpus, encoder, v) for v in school.config.views}
-        return make_lesson(school.corpus, school.config, run.language, get, school.recipe.text)
+        try:
+            return make_lesson(school.corpus, school.config, run.language, get, school.recipe.text)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def with_history(lesson: Lesson, views: tuple[str, ...]) -> tuple[Impressions, Features]:

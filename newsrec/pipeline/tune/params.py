@@ -66,6 +66,12 @@ class Plan:
         """Values where nobody searches, of those that the space holds."""
         return {p.name: p.default for p in self.params if p.default is not None}
 
+    def example(self) -> TrainConfig:
+        """The config of a trial that may come: what can be checked of one, holds of all."""
+        first = {p.name: p.over.values[0] if isinstance(p.over, Choice) else p.over.low
+                 for p in self.params}  # fmt: skip
+        return self.apply({**first, **self.defaults()})
+
     def apply(self, settings: Mapping[str, Any]) -> TrainConfig:
         """The config of a trial."""
         parts = {param.name: param.part for param in self.params}

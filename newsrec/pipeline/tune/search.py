@@ -64,7 +64,7 @@ def tune(
         wanted, metric, tracker, store, on_progress, dict(encoders or {})
     )  # fmt: skip
     check_folder(folder, ours=OURS)
-    school = objective.school(wanted.config, folder)
+    school = objective.school(wanted.example(), folder)
     notes = _notes(wanted, objective.check(school))
     with held(folder, "newsrec tune"):
         study = Study.open(
@@ -126,7 +126,7 @@ def check_search(config: TrainConfig, space: Space, metric: str, seed: int) -> P
                           "share such as 0.1")  # fmt: skip
     if len(wanted.config.shots) > 1:
         raise ConfigError(f"--shots: {len(wanted.config.shots)} numbers, a search takes one")
-    school = School(wanted.config, Path())
+    school = School(wanted.example(), Path())
     school.check()
     if len(school.languages) > 1:
         raise ConfigError(f"--lang: {', '.join(school.languages)}: a search takes one language")

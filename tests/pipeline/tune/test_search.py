@@ -25,6 +25,7 @@ from newsrec.pipeline.tune.objective import with_history
 from newsrec.pipeline.tune.search import tune
 from newsrec.pipeline.tune.trials import Search
 from newsrec.rank import EpochReport
+from tests.encode import models
 
 SPACE = "learning_rate=1e-4..1e-2 log, query=[4, 8], epochs=2, batch=64"
 
@@ -72,20 +73,25 @@ def test_the_best_is_trained_again_from_its_file(done: tuple[Path, Search], tmp_
     assert mine["weights_crc"] == theirs["weights_crc"]
 
 
-def test_the_value_is_the_metric_of_that_ranker_on_validation(done: tuple[Path, Search]) -> None:
-    folder, found = done
-    assert found.best is not None
+def on_validation(folder: Path) -> float:
+    """nDCG@10 of a trained ranker, as an evaluation of readers with a history has it."""
     measured = experiment(
         ExperimentConfig(
             langs=("eng",), split="valid", metrics=("ndcg@10",),
-            rankers=(RankerConfig(name=str(ranker(folder, found)), cold="none"),),
+            rankers=(RankerConfig(name=str(folder), cold="none"),),
         )
     ).reports[0]  # fmt: skip
     valid = School(config(), folder).corpus.impressions("valid")
     known = valid.history_lengths[measured.rows] > 0
     assert known.any()
     values = measured.values[list(measured.names).index("ndcg@10")]
-    assert found.best.value == pytest.approx(float(np.nanmean(values[known])), abs=1e-12)
+    return float(np.nanmean(values[known]))
+
+
+def test_the_value_is_the_metric_of_that_ranker_on_validation(done: tuple[Path, Search]) -> None:
+    folder, found = done
+    assert found.best is not None
+    assert on_validation(ranker(folder, found)) == pytest.approx(found.best.value, abs=1e-12)
 
 
 def test_what_is_written_says_what_was_found(done: tuple[Path, Search]) -> None:
@@ -188,6 +194,18 @@ def test_a_tracker_is_told_every_trial_and_the_best(out: Path) -> None:
         expected += [("begin", f"trial {trial.number}", trial.settings), ("epoch", 1), ("epoch", 2)]
         expected += [("measured", "eng", trial.value), ("end", "FINISHED")]
     assert noted.told == [*expected, ("finish", [found.best.value], out)]
+
+
+def test_a_trial_that_trains_its_encoder_is_measured_with_it(out: Path, tmp_path: Path) -> None:
+    given = {"head": "lfrec-scl", "encoder": str(models.bert(tmp_path / "tiny")), "shots": [6]}
+    space = "learning_rate=[0.001, 0.01], trainable=[all, last4], epochs=2"
+    found = searched(out, 2, space, given=given)
+    assert found.best is not None
+    where = out / "trials" / f"{found.best.number:03d}"
+    assert [path.name for path in where.iterdir()] == ["eng-6-shots"]
+    assert on_validation(where / "eng-6-shots") == pytest.approx(found.best.value, abs=1e-6)
+    best = load_training(out / "best.yaml")
+    assert best.trainable == found.best.settings["trainable"]
 
 
 def test_losses_that_cannot_be_compared_stop_no_trial(out: Path) -> None:
