@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from newsrec.cli.options import Clusters, Corpus, HistoryLang, NoTrack, TrackingUri, Trust
-
-
-class Protocol(StrEnum):
-    """Whose rules for histories and metrics hold."""
-
-    newsrec = "newsrec"
-    newsreclib = "newsreclib"
+from newsrec.cli.options import (
+    Clusters,
+    CompleteOnly,
+    ConfigFile,
+    Corpus,
+    HistoryLang,
+    NoTrack,
+    Rules,
+    TrackingUri,
+    Trust,
+)
 
 
 def evaluate(
@@ -44,12 +46,8 @@ def evaluate(
     ] = None,
     history_lang: HistoryLang = None,
     split: Annotated[str | None, typer.Option(help="Split of the corpus. [test]")] = None,
-    protocol: Annotated[
-        Protocol | None, typer.Option(help="newsreclib: oldest 50 clicks, no cold readers.")
-    ] = None,
-    complete_only: Annotated[
-        bool | None, typer.Option("--complete-only", help="Only lists that have text throughout.")
-    ] = None,
+    protocol: Rules = None,
+    complete_only: CompleteOnly = None,
     metrics: Annotated[
         str | None, typer.Option(help="Sets or names. [accuracy,diversity,radio]")
     ] = None,
@@ -61,9 +59,7 @@ def evaluate(
     ] = None,
     tracking_uri: TrackingUri = None,
     no_track: NoTrack = False,
-    config: Annotated[
-        Path | None, typer.Option(help="YAML; options given here win over it.")
-    ] = None,
+    config: ConfigFile = None,
 ) -> None:
     """Measure systems (encoders × rankers × re-rankers) on languages of one split."""
     from newsrec.cli.evaluation import Wanted, run

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+class Protocol(StrEnum):
+    """Whose rules for histories and metrics hold."""
+
+    newsrec = "newsrec"
+    newsreclib = "newsreclib"
+
 
 Corpus = Annotated[
     Path | None,
@@ -22,3 +31,10 @@ NoTrack = Annotated[bool, typer.Option("--no-track", help="Record nothing in MLf
 Clusters = Annotated[
     str | None, typer.Option(help="auto, FILE or none. [auto if --rerank needs them]")
 ]
+Rules = Annotated[
+    Protocol | None, typer.Option(help="newsreclib: oldest 50 clicks, no cold readers.")
+]
+CompleteOnly = Annotated[
+    bool | None, typer.Option("--complete-only", help="Only lists that have text throughout.")
+]
+ConfigFile = Annotated[Path | None, typer.Option(help="YAML; options given here win over it.")]

@@ -7,8 +7,16 @@ from typing import Annotated
 
 import typer
 
-from newsrec.cli.evaluate import Protocol
-from newsrec.cli.options import Corpus, HistoryLang, NoTrack, TrackingUri, Trust
+from newsrec.cli.options import (
+    CompleteOnly,
+    ConfigFile,
+    Corpus,
+    HistoryLang,
+    NoTrack,
+    Rules,
+    TrackingUri,
+    Trust,
+)
 
 
 def train(
@@ -50,19 +58,13 @@ def train(
     ] = None,
     test: Annotated[str | None, typer.Option(help="Split to measure on, or none. [test]")] = None,
     test_langs: Annotated[str | None, typer.Option(help="Shelves of the test. [all]")] = None,
-    protocol: Annotated[
-        Protocol | None, typer.Option(help="newsreclib: oldest 50 clicks, no cold readers.")
-    ] = None,
-    complete_only: Annotated[
-        bool | None, typer.Option("--complete-only", help="Only lists that have text throughout.")
-    ] = None,
+    protocol: Rules = None,
+    complete_only: CompleteOnly = None,
     metrics: Annotated[str | None, typer.Option(help="Sets or names. [accuracy]")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the rankers. [data/models/…]")] = None,
     tracking_uri: TrackingUri = None,
     no_track: NoTrack = False,
-    config: Annotated[
-        Path | None, typer.Option(help="YAML; options given here win over it.")
-    ] = None,
+    config: ConfigFile = None,
 ) -> None:
     """Train a head on cached vectors, or along with its encoder, and measure it zero-shot."""
     from newsrec.cli.training import Wanted, run
