@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hin
 
 from newsrec.config import EncoderConfig, HeadConfig, RankerConfig, RerankerConfig, TrainConfig
 from newsrec.encode.tuning import Tuning
-from newsrec.errors import ConfigError, unknown_name
+from newsrec.errors import ConfigError, HeadError, unknown_name
 from newsrec.protocols import Encoder, Ranker, Reranker, Summarizer
 from newsrec.rank import trained
 from newsrec.rank.clicks import ClickLog
@@ -83,7 +83,7 @@ def head_recipe(config: HeadConfig) -> HeadRecipe:
     from newsrec.rank.heads.table import HEADS
 
     if config.name not in HEADS:
-        raise unknown_name("head", config.name, tuple(HEADS))
+        raise HeadError(str(unknown_name("head", config.name, tuple(HEADS))))
     recipe = HEADS[config.name]
     types = get_type_hints(recipe.make)
     for option, value in config.options.items():

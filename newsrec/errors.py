@@ -22,6 +22,13 @@ class ConfigError(NewsrecError):
     exit_code = 2
 
 
+class HeadError(ConfigError):
+    """A head that nobody knows, or that does not fit what it is given: another encoder's vectors, a
+    corpus without what it reads."""
+
+    exit_code = 3
+
+
 class StaleCacheError(NewsrecError):
     """A stored file is corrupt, foreign or outdated; says which command rebuilds it."""
 

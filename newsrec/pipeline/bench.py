@@ -135,11 +135,11 @@ class Bench:
         """One report per system and seed on one shelf."""
         scene = make_scene(self.corpus, self.config, language)
         vectors = self.distance_vectors(scene)
-        runs = len(self.systems) * len(self.config.seeds)
+        runs = sum(len(system.seeds(self.config.seeds)) for system in self.systems)
         done = self.languages.index(language) * runs
         known: dict[tuple[object, ...], Scores] = {}
         for system in self.systems:
-            for seed in self.config.seeds:
+            for seed in system.seeds(self.config.seeds):
                 if self.on_measured is not None:
                     self.on_measured(done, runs * len(self.languages))
                 done += 1

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newsrec import build
 from newsrec.config import EncoderConfig
 from newsrec.corpus import Corpus
+from newsrec.encode.presets import PRESETS
 from newsrec.pipeline.stored import Words, getter
 from newsrec.protocols import Encoder
 from newsrec.types import Embeddings
@@ -49,3 +51,12 @@ class Encoders:
     def specs(self) -> dict[str, Any]:
         """Those that are loaded, for provenance."""
         return {name: asdict(found.spec) for name, found in self.loaded.items()}
+
+
+def anywhere(config: EncoderConfig) -> EncoderConfig:
+    """With the whole path of a folder: a ranker is used from other places, too."""
+    preset, equals, folder = config.name.rpartition("=")
+    path = Path(folder).expanduser()
+    if not path.is_dir() or (path.name == folder and not equals and folder in PRESETS):
+        return config
+    return config.model_copy(update={"name": f"{preset}{equals}{path.resolve()}"})

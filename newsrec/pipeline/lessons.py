@@ -42,20 +42,34 @@ class Lesson:
     valid_features: Features | None = None
     held_out: bool = False
 
+    def check(self, shots: int) -> None:
+        """`DataError` unless there are ``shots`` usable training impressions."""
+        usable = len(_usable(self.train, self.features))
+        if usable < shots:
+            raise DataError(
+                f"--shots {shots}: the training split has {usable} usable impressions (a click, a "
+                "non-click and a readable history)"
+            )
+
     def sample(self, shots: int | None, seed: int) -> tuple[Impressions, Features]:
         """``shots`` training impressions of ``seed`` (None: all), in the log's order; of one seed,
         the fewer are among the more. Only impressions with a click, a non-click and a history that
         can be read count; `DataError` when there are not enough."""
         if shots is None:
             return self.train, self.features
+        self.check(shots)
         usable = _usable(self.train, self.features)
-        if len(usable) < shots:
-            raise DataError(
-                f"--shots {shots}: the training split has {len(usable)} usable impressions (a "
-                "click, a non-click and a readable history)"
-            )
         chosen = usable[order_of(seed, len(usable))[:shots]]
         return part(self.train, self.features, np.sort(chosen))
+
+
+def valid_of(config: TrainConfig, splits: tuple[str, ...]) -> str:
+    """What says when to stop: what ``config`` names, else the split ``valid``, where it is neither
+    learnt from nor measured on, else a share."""
+    if config.valid is not None:
+        return config.valid
+    free = "valid" in splits and "valid" not in (config.train, config.test)
+    return "valid" if free else str(HELD_OUT)
 
 
 def check_valid(valid: str | None, splits: tuple[str, ...]) -> None:
@@ -76,9 +90,7 @@ def make_lesson(
     its encoder is trained along; ``text``: whether it reads any. `DataError` as `make_scene`."""
     scene = make_scene(corpus, config.scene_of(config.train, language), language)
     train, features = _seen(corpus, scene, get, text)
-    valid = config.valid
-    if valid is None:
-        valid = "valid" if "valid" in corpus.splits and config.train != "valid" else str(HELD_OUT)
+    valid = valid_of(config, corpus.splits)
     if valid == NOTHING:
         return Lesson(scene, train, features)
     share = None if valid in corpus.splits else _share(valid)

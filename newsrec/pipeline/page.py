@@ -114,16 +114,19 @@ def recommend(
         return _fallback(corpus, request, offer, now, varied, known=read is not None)
     query, once = past.vectors.mean(0), _once(varied)
 
+    # A head chooses among the versions of a story itself.
+    first = once and head is None
+
     def similar(n: int) -> MixedList:
         found = {
-            language: vectors.shelf(language, rows, once=once).top(query, n)
+            language: vectors.shelf(language, rows, once=first).top(query, n)
             for language, rows in offer.items()
         }
-        return merge(found, n, corpus.news.story, once=once)
+        return merge(found, n, corpus.news.story, once=first)
 
     search: Search = similar
     if head is not None:
-        search = _scored_by(head, similar, corpus, vectors, past)
+        search = _scored_by(head, similar, corpus, vectors, past, once)
     seen = past.rows if read is None else read.rows  # a story read long ago is read, too
     best = _chosen(search, request, offer, varied, seen)
     because = _because(corpus, vectors, best, past)
@@ -138,13 +141,13 @@ def _rescoring(folder: Path, encoder: Encoder | str | None, trust: bool) -> Resc
 
 
 def _scored_by(
-    head: Rescoring, search: Search, corpus: Corpus, vectors: Vectors, past: History
+    head: Rescoring, search: Search, corpus: Corpus, vectors: Vectors, past: History, once: bool
 ) -> Search:
-    """A search that finds as ``search`` does, and ranks by the head."""
+    """A search that finds as ``search`` does, and ranks by the head; each story ``once``."""
 
     def scored(n: int) -> MixedList:
         found = head.scored(corpus, vectors, past, search(max(n, head.pool)))
-        return found.head(n)
+        return found.once(corpus.news.story).head(n) if once else found.head(n)
 
     return scored
 

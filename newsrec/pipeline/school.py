@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 from newsrec import build
 from newsrec.config import ExperimentConfig, RankerConfig, TrainConfig
 from newsrec.corpus import Corpus
+from newsrec.encode.presets import BUILT_IN
 from newsrec.errors import ConfigError, DataError, unknown_name
-from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import Results
-from newsrec.files import atomic_file
+from newsrec.files import atomic_file, held
 from newsrec.languages import canonical
-from newsrec.pipeline.encoders import Encoders, OnProgress
+from newsrec.pipeline.encoders import Encoders, OnProgress, anywhere
+from newsrec.pipeline.examined import Examined
 from newsrec.pipeline.labels import labels_of
-from newsrec.pipeline.lessons import Lesson, check_valid, make_lesson
+from newsrec.pipeline.lessons import Lesson, check_valid, make_lesson, valid_of
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.origin import provenance
 from newsrec.pipeline.scene import OWN
@@ -117,6 +118,11 @@ class School:
             raise DataError(f"corpus {corpus.name!r} has news and no clicks: nothing to learn from")
         corpus.impressions(config.train)
         check_valid(config.valid, corpus.splits)
+        valid = valid_of(config, corpus.splits)
+        if valid == config.train:
+            raise ConfigError(
+                f"--valid: {valid!r} is what is learnt from; name another split, a share, or none"
+            )
         for language in self.languages:
             if language not in corpus.languages:
                 where = f"--lang of corpus {corpus.name!r}:"
@@ -128,7 +134,7 @@ class School:
         self._check_aspects()
         if config.test is not None:
             corpus.impressions(config.test)
-            if config.test in (config.train, config.valid):
+            if config.test in (config.train, valid):
                 raise ConfigError(
                     f"--test: {config.test!r} is trained on, or decides when to stop; name another "
                     "split, or none"
@@ -171,6 +177,17 @@ class School:
 
     def fit(self, run: Run, lesson: Lesson, on_epoch: OnEpoch | None) -> None:
         """Train one run in its folder, or go on with it; nothing to do for one that is finished."""
+        from newsrec.rank.peers import Peers
+
+        if Peers.here().rank:
+            self._learn(run, lesson, on_epoch)
+            return
+        with held(run.folder(self.folder), "training"):
+            self._learn(run, lesson, on_epoch)
+
+    def _learn(self, run: Run, lesson: Lesson, on_epoch: OnEpoch | None) -> None:
+        from newsrec.rank.peers import Peers
+
         impressions, features = lesson.sample(run.shots, run.seed)
         where = run.folder(self.folder)
 
@@ -189,8 +206,10 @@ class School:
             with_aspects(self.config, self.corpus, job)
         else:
             on_vectors(self.config, job)
+        if Peers.here().rank:
+            return
         if run.shots is not None:
-            with atomic_file(where / IDS) as file:
+            with atomic_file(where / "best" / IDS) as file:
                 file.write("".join(f"{x}\n" for x in impressions.ids.tolist()).encode())
         if self.recipe.text and not self.tuned:
             self._keep_means(where / "best")
@@ -205,6 +224,8 @@ class School:
         tested = [] if self.config.test is None else "+".join(self.test_languages).split("+")
         if self.config.history_lang not in (None, OWN):
             tested.append(canonical(str(self.config.history_lang), "--history-lang"))
+        if self.config.encoder.name == BUILT_IN:  # fast enough for all
+            tested = list(self.corpus.languages)
         spoken = dict.fromkeys((*before, *self.languages, *tested))
         spoken = {code: None for code in spoken if code in self.corpus.languages}
         if known is None or set(spoken) != set(before):
@@ -225,7 +246,7 @@ class School:
     def made(self, run: Run) -> dict[str, Any]:
         """Provenance of one ranker."""
         config = self.config
-        named = config.encoder.model_dump(mode="json") if self.recipe.text else None
+        named = anywhere(config.encoder).model_dump(mode="json") if self.recipe.text else None
         vectors = self.recipe.text and not self.tuned
         spec = asdict(self._encoders.of(config.encoder).spec) if vectors else {}
         origin = provenance(
@@ -249,7 +270,7 @@ class School:
         return experiment(
             self.exam(),
             folder=self.folder / "test",
-            tracker=Measured(self),
+            tracker=Examined(self),
             store=self.store,
             encoders=self.loaded,
             on_progress=self.on_progress,
@@ -278,28 +299,9 @@ class School:
             langs=self.test_languages,
             history_lang=config.history_lang,
             split=config.test,
+            view=config.views[0],
             protocol=config.protocol,
             complete_only=config.complete_only,
             metrics=config.metrics,
             seeds=tuple(dict.fromkeys(config.seeds)),
         )
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A `Tracker` of the exam: every report goes to the run that trained what it is about."""
-
-    school: School
-
-    def log(self, report: EvalReport) -> None:
-        """Nothing for the ranker that nobody trained."""
-        school, tracker = self.school, self.school.tracker
-        for run in (run for language in school.languages for run in school.runs(language)):
-            if (school.called(run.family), run.seed) == (report.system[1], report.provenance.seed):
-                tracker.begin(run.name, school.params(run))
-                tracker.measured(report)
-                tracker.end()
-
-    def finish(self, results: Results, folder: Path) -> None:
-        """Averages, the report, and which impressions were learnt from."""
-        self.school.tracker.finish(results, self.school.folder)

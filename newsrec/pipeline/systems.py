@@ -12,6 +12,7 @@ from newsrec.config import (
     RankerConfig,
     RerankerConfig,
 )
+from newsrec.encode.presets import BUILT_IN
 from newsrec.errors import ConfigError
 from newsrec.evaluate.contrasts import NO_ENCODER
 from newsrec.protocols import Reranker
@@ -46,6 +47,10 @@ class System:
         tuned = None if self.trained is None else self.trained.encoder_at(seed)
         return self.encoder if tuned is None else EncoderConfig(name=str(tuned))
 
+    def seeds(self, asked: tuple[int, ...]) -> tuple[int, ...]:
+        """Those that make a difference: one for a trained ranker that is alone in its folder."""
+        return asked[:1] if self.trained is not None and self.trained.one else asked
+
     @property
     def is_baseline(self) -> bool:
         """Whether it is a reference for the others."""
@@ -61,6 +66,8 @@ def systems(config: ExperimentConfig) -> Iterator[System]:
     """Each once; one that uses no vectors has no encoder. `ConfigError` for a name, an option or a
     value that rankers and re-rankers do not take, and for two rankers of one name."""
     seen: dict[tuple[str, ...], RankerConfig] = {}
+    unused = {encoder.label for encoder in config.encoders} - {EncoderConfig(name=BUILT_IN).label}
+    brought: set[str] = set()
     rerankings = [x.with_diversity(config.diversity) for x in config.rerankers]
     for encoder in config.encoders:
         for ranker in config.rankers:
@@ -69,6 +76,10 @@ def systems(config: ExperimentConfig) -> Iterator[System]:
                 trained = build.trained_ranker(ranker)
                 own = None if trained is None else _encoder_of(trained)
                 system = System((own or encoder) if vectors else None, ranker, reranking, trained)
+                if own is not None:
+                    brought.add(own.label)
+                elif vectors:
+                    unused.discard(encoder.label)
                 key = tuple(system.labels.values())
                 if key not in seen:
                     seen[key] = ranker
@@ -77,6 +88,11 @@ def systems(config: ExperimentConfig) -> Iterator[System]:
                     raise ConfigError(
                         f"two rankers are called {ranker.label!r}; call one otherwise"
                     )
+    if brought and unused and not any(x.partition("+")[0] in unused for x in brought):
+        raise ConfigError(
+            f"--encoder {min(unused)}: a trained ranker reads the vectors that it was trained on "
+            f"({', '.join(sorted(brought))}), and no other ranker is asked for; leave it out"
+        )
 
 
 def _encoder_of(trained: Trained) -> EncoderConfig | None:

@@ -43,6 +43,7 @@ def train(
     school.check()
     for language in school.languages:
         lesson = school.lesson(language)
+        lesson.check(max((shots for shots in school.shots if shots is not None), default=0))
         for run in school.runs(language):
             school.fit(run, lesson, on_epoch)
     if Peers.here().rank:  # one process measures

@@ -6,6 +6,7 @@ what is beside it; nothing is drawn from a global generator.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,18 @@ class ClickRows:
 
     def __len__(self) -> int:
         return len(self.history_of)
+
+    def told(self) -> dict[str, Any]:
+        """How many rows, and 16 hex digits that other rows do not share."""
+        articles = self.articles
+        parts = [self.history_of, self.clicks.values, self.others.values, articles.row,
+                 articles.history.values, articles.category, articles.entities]  # fmt: skip
+        if articles.text is not None:
+            parts.append(articles.text)
+        total = hashlib.blake2b(digest_size=8)
+        for part in parts:
+            total.update(np.ascontiguousarray(part).tobytes())
+        return {"rows": len(self), "data": total.hexdigest()}
 
     @classmethod
     def of(

@@ -7,6 +7,7 @@ Weights that are not trained are not in it: who makes the module again brings th
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -88,6 +89,12 @@ def save_progress(
         write_json(work / _STATE, {"format": _FORMAT, "run": told, "at": progress.numbers()})
 
 
+def told_apart(told: Mapping[str, Any]) -> str:
+    """16 hex digits of what a run is."""
+    text = json.dumps(told, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def load_progress(
     folder: Path, module: nn.Module, optimiser: torch.optim.Optimizer, told: Mapping[str, Any]
 ) -> Progress:
@@ -116,12 +123,22 @@ def load_progress(
 
 
 def _same_run(last: Path, found: dict[str, Any], told: dict[str, Any]) -> None:
-    differ = [k for k in {**found, **told} if found.get(k) != told.get(k)]
+    before, now = _flat(found), _flat(told)
+    differ = [key for key in {**before, **now} if before.get(key) != now.get(key)]
     if differ:
-        said = "; ".join(f"{k}: {found.get(k)!r}, now {told.get(k)!r}"[:160] for k in differ)
+        said = "; ".join(f"{k}: {before.get(k)!r}, now {now.get(k)!r}"[:160] for k in differ[:4])
         raise StaleCacheError(
             f"{last}: a checkpoint of another run ({said}); remove the folder, or name another"
         )
+
+
+def _flat(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested mappings with keys joined by dots."""
+    flat: dict[str, Any] = {}
+    for key, value in fields.items():
+        inside = isinstance(value, Mapping)
+        flat |= _flat(value, f"{prefix}{key}.") if inside else {f"{prefix}{key}": value}
+    return flat
 
 
 def _load_moments(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newsrec.errors import ConfigError
+from newsrec.errors import ConfigError, HeadError
 from newsrec.rank.centre import CENTRES, sides
 from newsrec.rank.sides import Side
 from newsrec.types import Embeddings, EncoderSpec, Features, NewsTable
@@ -120,7 +120,7 @@ class Inputs:
     def check(self, encoder: EncoderSpec) -> None:
         """`ConfigError` names both when ``encoder`` is not the one that the head was trained on."""
         if self.encoder is not None and not same_vectors(encoder, self.encoder):
-            raise ConfigError(
+            raise HeadError(
                 f"the head was trained on vectors of {told(self.encoder)}, these are of "
                 f"{told(encoder)}: use that encoder, or train a head for this one"
             )

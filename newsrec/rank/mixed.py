@@ -26,6 +26,15 @@ class MixedList:
     rows: NDArray[np.int64]
     scores: Floats
 
+    def once(self, story: NDArray[np.integer] | None) -> MixedList:
+        """The first version of every article and, with ``story (n_news,)``, of every story."""
+        keep = np.flatnonzero(first_of_story(self.rows))
+        if story is not None:
+            keep = keep[first_of_story(story[self.rows[keep]])]
+        return replace(
+            self, language=self.language[keep], rows=self.rows[keep], scores=self.scores[keep]
+        )
+
     def head(self, n: int) -> MixedList:
         """The first ``n``."""
         return replace(self, language=self.language[:n], rows=self.rows[:n], scores=self.scores[:n])

@@ -9,13 +9,21 @@ from typing import Any
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from newsrec.errors import ConfigError
+from newsrec.errors import ConfigError, StaleCacheError
 from newsrec.files import atomic_folder, write_json
 from newsrec.rank.ensemble import AspectEnsemble
 from newsrec.rank.heads.table import make_head
 from newsrec.rank.inputs import Inputs
 from newsrec.rank.neural import NeuralRanker
-from newsrec.rank.trained import FORMAT, MANIFEST, VERSION, ranker_folder, read_manifest, stale
+from newsrec.rank.trained import (
+    FORMAT,
+    MANIFEST,
+    VERSION,
+    ranker_folder,
+    read_manifest,
+    sealed,
+    stale,
+)
 
 _WEIGHTS = "weights.safetensors"
 
@@ -39,6 +47,20 @@ def load_ranker(folder: Path, seed: int | None = None) -> NeuralRanker | AspectE
     return _loaded(folder)
 
 
+def check_best(folder: Path, run: str) -> None:
+    """`StaleCacheError` when ``folder / "best"`` is another run's and its checkpoint, by which it
+    would be known, is gone: it would be written over."""
+    best = folder / "best"
+    if (folder / "last").exists() or not (best / MANIFEST).exists():
+        return
+    manifest = read_manifest(best)
+    if manifest.get("made", {}).get("run") != run:
+        raise StaleCacheError(
+            f"{best}: a ranker of another run (head {manifest.get('head', 'with aspects')!r}); "
+            "remove the folder, or name another"
+        )
+
+
 def write_ranker(work: Path, ranker: NeuralRanker | AspectEnsemble) -> None:
     """Write ``ranker`` into the folder ``work``, which somebody else makes whole or not at all."""
     from newsrec import __version__
@@ -48,7 +70,7 @@ def write_ranker(work: Path, ranker: NeuralRanker | AspectEnsemble) -> None:
         for name, module in {"relevance": ranker.relevance, **ranker.modules}.items():
             (work / name).mkdir()
             write_ranker(work / name, module)
-        write_json(work / MANIFEST, {**body, "aspects": dict(ranker.weights)})
+        write_json(work / MANIFEST, sealed({**body, "aspects": dict(ranker.weights)}))
         return
     head = ranker.head
     weights = {k: v.detach().cpu().contiguous().clone() for k, v in head.state_dict().items()}
@@ -62,7 +84,7 @@ def write_ranker(work: Path, ranker: NeuralRanker | AspectEnsemble) -> None:
         "made": dict(ranker.made),
         "weights_crc": zlib.crc32((work / _WEIGHTS).read_bytes()),
     }
-    write_json(work / MANIFEST, body)
+    write_json(work / MANIFEST, sealed(body))
 
 
 def _loaded(folder: Path) -> NeuralRanker:

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from newsrec.errors import ConfigError
+from newsrec.errors import HeadError
 from newsrec.rank.articles import Articles, articles_of
 from newsrec.rank.heads.head import NewsHead
 from newsrec.rank.inputs import Ints
@@ -74,7 +74,7 @@ class NeuralRanker:
         if not inputs.category_rows(features.news).any():
             known = ", ".join(inputs.categories[:5])
             here = ", ".join(features.news.category_names[:5]) or "none"
-            raise ConfigError(
+            raise HeadError(
                 f"head {self.head.name!r} reads categories and was trained on {known}, …; this "
                 f"corpus has {here}: no category in common"
             )

@@ -13,22 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from newsrec.errors import ConfigError
+from newsrec.errors import ConfigError, NewsrecError
 from newsrec.rank.articles import articles_of
 from newsrec.rank.batches import VALID, Batch, ClickRows
+from newsrec.rank.checkpoints import told_apart
 from newsrec.rank.fit_options import TEMPERATURES, FitOptions
 from newsrec.rank.heads.head import NewsHead
 from newsrec.rank.heads.table import HEADS
 from newsrec.rank.inputs import Ints
 from newsrec.rank.loop import OnEpoch, run
 from newsrec.rank.losses import cross_entropy, supervised_contrast
-from newsrec.rank.model_folder import save_ranker
+from newsrec.rank.model_folder import check_best, load_ranker, save_ranker
 from newsrec.rank.neural import NeuralRanker
 from newsrec.rank.news_modules import Items
+from newsrec.rank.peers import Peers
 from newsrec.types import Features, Impressions
 
 _LOSS: dict[str, Callable[[Tensor, Tensor, Tensor, float], Tensor]] = {
@@ -67,7 +68,11 @@ def fit(
     if valid is not None:
         valid_rows = click_rows(head, valid, valid_features or features, options)
     task = ClickTask.of(rows, valid_rows, options, loss)
-    told = {**task.made, **(made or {})}
+    run_of = told_of(head, features, valid_features)
+    apart = told_apart({"options": options.lasting, **task.told(), **run_of})
+    told = {**task.made, **(made or {}), "run": apart}
+    if folder is not None:
+        check_best(folder, apart)
 
     def ranker(module: nn.Module) -> NeuralRanker:
         assert isinstance(module, NewsHead)
@@ -81,9 +86,19 @@ def fit(
         folder=folder,
         on_epoch=on_epoch,
         on_best=None if folder is None else lambda m: save_ranker(folder / "best", ranker(m)),
-        told=told_of(head),
+        told=run_of,
     )
+    if folder is not None and Peers.here().rank == 0:
+        _mended(folder / "best", ranker(trained))
     return ranker(trained)
+
+
+def _mended(best: Path, ranker: NeuralRanker) -> None:
+    """A ranker that was lost or damaged is written again."""
+    try:
+        load_ranker(best)
+    except NewsrecError:
+        save_ranker(best, ranker)
 
 
 def untrained(head: NewsHead, **options: Any) -> NeuralRanker:
@@ -136,17 +151,9 @@ class ClickTask:
 
     def told(self) -> Mapping[str, Any]:
         """Numbers that another corpus or split does not share."""
-        rows = self.rows
-        parts = [rows.history_of, rows.clicks.values, rows.others.values, rows.articles.row,
-                 rows.articles.history.values]  # fmt: skip
-        if rows.articles.text is not None:
-            parts.append(rows.articles.text)
-        total = hashlib.blake2b(digest_size=8)
-        for part in parts:
-            total.update(np.ascontiguousarray(part).tobytes())
-        n_valid = 0 if self.valid is None else len(self.valid)
-        return {"rows": len(rows), "valid_rows": n_valid, "data": total.hexdigest(),
-                "loss": self.loss_name, "temperature": self.temperature}  # fmt: skip
+        valid = {"rows": 0, "data": ""} if self.valid is None else self.valid.told()
+        return {**self.rows.told(), "valid": valid, "loss": self.loss_name,
+                "temperature": self.temperature}  # fmt: skip
 
 
 def tensors(batch: Batch, device: str) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -191,8 +198,17 @@ def _check_trainable(head: NewsHead) -> None:
     )
 
 
-def told_of(head: NewsHead) -> dict[str, Any]:
-    """Which head this is, in a few values: a run goes on only with the same."""
+def told_of(head: NewsHead, *seen: Features | None) -> dict[str, Any]:
+    """Which head this is and which vectors it has ``seen``, in a few values: a run goes on only
+    with the same."""
+    vectors = sorted(
+        f"{side} {view} {found.spec.hash}"
+        for features in seen
+        if features is not None
+        for side, views in (("history", features.history), ("shelf", features.candidates))
+        for view, found in views.items()
+    )
     text = repr(sorted(head.inputs.to_dict().items()))
     digest = hashlib.blake2b(text.encode("utf-8"), digest_size=8).hexdigest()
-    return {"head": head.name, "head_options": dict(head.options), "inputs": digest}
+    return {"head": head.name, "head_options": dict(head.options), "inputs": digest,
+            "vectors": vectors}  # fmt: skip

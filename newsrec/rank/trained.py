@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,11 +36,20 @@ class Trained:
     encoder: dict[str, Any] | None
     trainable: str
 
+    @property
+    def one(self) -> bool:
+        """Whether it is the same for every seed."""
+        return ranker_folder(self.folder) in (self.folder, self.folder / "best")
+
     def encoder_at(self, seed: int | None) -> Path | None:
         """The folder of the encoder that was tuned along with this seed's head (None: that of the
         first seed), if it was."""
+        if self.trainable == "none":
+            return None
         found = ranker_folder(self.folder, seed) / ENCODER
-        return found if found.is_dir() else None
+        if not found.is_dir():
+            raise stale(found, "the encoder that was tuned along is not there")
+        return found
 
 
 def trained(folder: Path, seed: int | None = None) -> Trained:
@@ -85,8 +95,7 @@ def ranker_folder(folder: Path, seed: int | None = None) -> Path:
     """The ranker's own folder in ``folder``: that of ``seed``, or of the first seed for None.
 
     A ranker that is alone in its folder is that of every seed, and a training's only one is that of
-    the whole folder. `DataError` says what is there
-    instead.
+    the whole folder. `DataError` says what is there instead.
     """
     for found in (folder, folder / "best"):
         if (found / MANIFEST).is_file():
@@ -122,7 +131,16 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise DataError(f"{path}: format is not {FORMAT!r}, expected a trained ranker")
     if manifest.get("version") != VERSION:
         raise stale(path, f"version {manifest.get('version')}, expected {VERSION}")
+    if sealed(manifest)["seal"] != manifest.get("seal"):
+        raise stale(path, "it is not as it was written")
     return manifest
+
+
+def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """With a checksum of everything else as JSON has it."""
+    plain = {key: value for key, value in manifest.items() if key != "seal"}
+    text = json.dumps(plain, sort_keys=True, default=str)
+    return {**plain, "seal": zlib.crc32(text.encode("utf-8", "surrogatepass"))}
 
 
 def stale(path: Path, what: str) -> StaleCacheError:

@@ -22,13 +22,13 @@ from newsrec.errors import ConfigError, DataError, NewsrecError
 from newsrec.files import atomic_folder
 from newsrec.rank.articles import Articles
 from newsrec.rank.batches import ClickRows
-from newsrec.rank.checkpoints import learnt
+from newsrec.rank.checkpoints import learnt, told_apart
 from newsrec.rank.fit_options import FitOptions
 from newsrec.rank.heads.head import NewsHead
 from newsrec.rank.inputs import Ints
 from newsrec.rank.layers import gather
 from newsrec.rank.loop import OnEpoch, run
-from newsrec.rank.model_folder import load_ranker, write_ranker
+from newsrec.rank.model_folder import check_best, load_ranker, write_ranker
 from newsrec.rank.neural import NeuralRanker
 from newsrec.rank.news_modules import Items
 from newsrec.rank.peers import Peers
@@ -172,13 +172,19 @@ def fit_tuned(
         options,
         loss_of(head, options),
     )
+    run_of = {
+        **told_of(head, train.features, None if valid is None else valid.features),
+        "tower": tower.told,
+    }
+    apart = told_apart({"options": options.lasting, **task.told(), **run_of})
+    check_best(folder, apart)
     trained = run(
         module, task, options, folder=folder, on_epoch=on_epoch,
-        told={**told_of(head), "tower": tower.told},
+        told=run_of,
     )  # fmt: skip
     assert isinstance(trained, TunedHead)
     told = {**task.made, "tower": tower.told, "base": _base(head),
-            "weights": _digest(trained), **(made or {})}  # fmt: skip
+            "weights": _digest(trained), **(made or {}), "run": apart}  # fmt: skip
     peers = Peers.here()
     if peers.rank == 0 and not _written(folder / "best", told["weights"]):
         _write(folder / "best", trained, options, told)

@@ -73,3 +73,8 @@ def test_a_split_says_when_to_stop_where_there_is_one(corpus: Corpus) -> None:
 def test_what_is_neither_split_nor_share_is_said(valid: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         check_valid(valid, ("train", "valid"))
+
+
+def test_a_split_that_is_measured_does_not_say_when_to_stop(corpus: Corpus) -> None:
+    assert lesson(corpus, test="valid").held_out
+    assert not lesson(corpus, test="test").held_out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ import pytest
 
 from newsrec.config import TrainConfig, parse_config, parse_training
 from newsrec.errors import ConfigError, DataError, StaleCacheError
+from newsrec.files import held
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.page import recommend
 from newsrec.pipeline.request import Request
@@ -64,7 +66,7 @@ def test_every_language_shots_and_seed_has_a_folder_that_says_what_it_is(
             assert (made["shots"], made["provenance"]["seed"]) == (shots, seed)
             assert made["encoder"] == {"name": "mini", "options": {}}
             assert made["provenance"]["corpus"] == open_corpus(None).fingerprint
-            ids = (folder / f"eng-{shots}-shots" / f"seed{seed}" / IDS).read_text().split()
+            ids = (folder / f"eng-{shots}-shots" / f"seed{seed}" / "best" / IDS).read_text().split()
             assert len(ids) == shots
             assert set(ids) <= set(open_corpus(None).impressions("train").ids)
     assert trained(folder / "eng-4-shots").encoder == {"name": "mini", "options": {}}
@@ -80,6 +82,52 @@ def test_what_is_trained_is_not_trained_again(
     train(config(shots=[4, 8, 12], test=None), folder, on_epoch=lambda run, _: told.append(run))
     assert {run.shots for run in told} == {12}
     assert all(path.read_bytes() == content for path, content in before.items())
+
+
+def test_a_ranker_that_was_lost_or_damaged_is_written_again(
+    done: tuple[Path, list[tuple[Run, EpochReport]]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(done[0], folder)
+    best = folder / "eng-4-shots" / "seed42" / "best"
+    before = (best / "weights.safetensors").read_bytes()
+    (best / "weights.safetensors").write_bytes(before + b"x")
+    shutil.rmtree(folder / "eng-4-shots" / "seed43" / "best")
+    told: list[Run] = []
+    train(config(test=None), folder, on_epoch=lambda run, _: told.append(run))
+    assert told == []
+    assert (best / "weights.safetensors").read_bytes() == before
+    assert load_ranker(folder / "eng-4-shots", 43)
+
+
+def test_a_ranker_without_its_checkpoint_is_not_written_over(
+    done: tuple[Path, list[tuple[Run, EpochReport]]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(done[0], folder)
+    run = folder / "eng-4-shots" / "seed42"
+    shutil.rmtree(run / "last")
+    before = (run / "best" / "weights.safetensors").read_bytes()
+    with pytest.raises(StaleCacheError, match=r"a ranker of another run .*'naml'"):
+        train(config(head="mins", test=None, shots=[4], seeds=[42]), folder)
+    assert (run / "best" / "weights.safetensors").read_bytes() == before
+    train(config(test=None, shots=[4], seeds=[42]), folder)  # its own run makes the same again
+    assert (run / "best" / "weights.safetensors").read_bytes() == before
+
+
+def test_other_texts_and_other_languages_of_histories_are_another_run(tmp_path: Path) -> None:
+    few = {"shots": [4], "seeds": [42], "test": None}
+    train(config(history_lang="fin", **few), tmp_path / "a")
+    with pytest.raises(StaleCacheError, match=r"another run \(vectors: .*remove the folder"):
+        train(config(history_lang="jpn", **few), tmp_path / "a")
+
+
+def test_one_process_trains_in_a_folder(tmp_path: Path) -> None:
+    with (
+        held(tmp_path / "a" / "eng-4-shots" / "seed42", "training"),
+        pytest.raises(DataError, match="another process is at work there"),
+    ):
+        train(config(shots=[4], seeds=[42], test=None), tmp_path / "a")
 
 
 def test_another_training_in_the_same_folder_is_refused_and_nothing_is_lost(
@@ -118,9 +166,11 @@ def test_a_trained_ranker_brings_its_own_encoder(
     done: tuple[Path, list[tuple[Run, EpochReport]]],
 ) -> None:
     folder, _ = done
-    fields = {"rankers": [str(folder / "eng-8-shots")], "langs": ["eng"], "encoders": ["nase"]}
-    found = experiment(parse_config({**fields, "metrics": ["accuracy"]}))  # nase is nowhere
-    assert list(found.systems) == [("mini", str(folder / "eng-8-shots"))]
+    name = str(folder / "eng-8-shots")
+    with pytest.raises(ConfigError, match=r"--encoder nase: a trained ranker reads .*\(mini\)"):
+        experiment(parse_config({"rankers": [name], "langs": ["eng"], "encoders": ["nase"]}))
+    found = experiment(parse_config({"rankers": [name], "langs": ["eng"], "metrics": ["auc"]}))
+    assert list(found.systems) == [("mini", name)]
 
 
 def test_a_head_without_text_needs_no_encoder_and_reads_every_language_alike(
@@ -234,6 +284,9 @@ def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
         ({"langs": ["deu"]}, ConfigError, "--lang of corpus.*'deu'; known: .*fin"),
         ({"train": "tomorrow"}, ConfigError, "unknown split of corpus 'sample' 'tomorrow'"),
         ({"test": "train"}, ConfigError, "--test: 'train' is trained on"),
+        ({"test": "valid", "valid": "valid"}, ConfigError, "--test: 'valid' is trained on, or dec"),
+        ({"valid": "train"}, ConfigError, "--valid: 'train' is what is learnt from"),
+        ({"shots": [4, 100000]}, DataError, "--shots 100000: the training split has"),
         ({"head": "lfrec-scl"}, ConfigError, "only its encoder can learn: --trainable last4"),
         ({"trainable": "last4"}, ConfigError, "mini"),
         ({"trainable": "last5"}, ConfigError, "trainable"),

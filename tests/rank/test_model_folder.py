@@ -12,6 +12,7 @@ import pytest
 from newsrec.errors import ConfigError, DataError, StaleCacheError
 from newsrec.rank import Inputs, NeuralRanker, load_ranker, make_head, save_ranker, untrained
 from newsrec.rank.ensemble import AspectEnsemble
+from newsrec.rank.trained import sealed
 from newsrec.types import Embeddings, Ragged
 from tests.rank.heads.trained import SMALL, trained
 from tests.synthetic import VIEW, Known, known_answer
@@ -70,8 +71,11 @@ def test_damage_is_told(known: Known, tmp_path: Path) -> None:
     manifest.write_text(json.dumps({**fields, "version": 99}), "utf-8")
     with pytest.raises(StaleCacheError, match="version 99, expected 1"):
         load_ranker(folder)
-    manifest.write_text(json.dumps({**fields, "options": {"query": 7}}), "utf-8")
+    manifest.write_text(json.dumps(sealed({**fields, "options": {"query": 7}})), "utf-8")
     with pytest.raises(StaleCacheError, match="does not hold what its manifest says"):
+        load_ranker(folder)
+    manifest.write_text(json.dumps({**fields, "history_limit": -3}), "utf-8")
+    with pytest.raises(StaleCacheError, match="it is not as it was written"):
         load_ranker(folder)
     manifest.write_text("{", "utf-8")
     with pytest.raises(StaleCacheError, match="not readable as JSON"):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from newsrec.errors import DataError, StaleCacheError
-from newsrec.rank.trained import ranker_folder, trained
+from newsrec.rank.trained import ranker_folder, sealed, trained
 
 
 def make(folder: Path, **fields: object) -> Path:
@@ -18,7 +18,7 @@ def make(folder: Path, **fields: object) -> Path:
     inputs = {"views": ["title"], "encoder": {"name": "mini"}}
     body = {"format": "newsrec-ranker", "version": 1, "head": "naml", "inputs": inputs,
             "made": {"encoder": {"name": "labse"}, "trainable": "none"}, **fields}  # fmt: skip
-    (folder / "manifest.json").write_text(json.dumps(body))
+    (folder / "manifest.json").write_text(json.dumps(sealed(body)))
     return folder
 
 
@@ -54,8 +54,12 @@ def test_what_a_manifest_says_is_read_and_a_damaged_one_is_told(tmp_path: Path) 
     found = trained(make(tmp_path / "a"))
     assert (found.head, found.views, found.encoder) == ("naml", ("title",), {"name": "labse"})
     assert found.encoder_at(None) is None
-    (tmp_path / "a" / "encoder").mkdir()
-    assert found.encoder_at(42) == tmp_path / "a" / "encoder"
+    made = {"encoder": {"name": "labse"}, "trainable": "last4"}
+    tuned = trained(make(tmp_path / "tuned", made=made))
+    with pytest.raises(StaleCacheError, match="the encoder that was tuned along is not there"):
+        tuned.encoder_at(42)
+    (tmp_path / "tuned" / "encoder").mkdir()
+    assert tuned.encoder_at(42) == tmp_path / "tuned" / "encoder"
     unnamed = trained(make(tmp_path / "b", made={}))
     assert unnamed.encoder == {"name": "mini"}  # of the spec
     with pytest.raises(StaleCacheError, match="not a ranker's manifest"):

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from newsrec.errors import ConfigError, unknown_name
+from newsrec.errors import HeadError, unknown_name
 from newsrec.rank.heads.caum import caum
 from newsrec.rank.heads.head import NewsHead
 from newsrec.rank.heads.lfrec import lfrec
@@ -60,16 +60,16 @@ def make_head(name: str, inputs: Inputs, seed: int = 0, **options: Any) -> NewsH
     Raises `ConfigError` for an unknown name or option, and when ``inputs`` lack what it needs.
     """
     if name not in HEADS:
-        raise unknown_name("head", name, tuple(HEADS))
+        raise HeadError(str(unknown_name("head", name, tuple(HEADS))))
     recipe = HEADS[name]
     for option in options:
         if option not in recipe.options:
             raise unknown_name(f"option of head {name!r}", option, recipe.options or ("(none)",))
     for need in recipe.needs:
         if not getattr(inputs, need):
-            raise ConfigError(f"head {name!r} reads {need}, and the corpus has none")
+            raise HeadError(f"head {name!r} reads {need}, and the corpus has none")
     if recipe.text and not inputs.views:
-        raise ConfigError(f"head {name!r} reads an encoder's vectors; name at least one view")
+        raise HeadError(f"head {name!r} reads an encoder's vectors; name at least one view")
     if not recipe.text:
         inputs = replace(inputs, views=(), dim=0, encoder=None)
     # Layers draw their first weights from torch's own generator: it is put back afterwards.
