@@ -318,7 +318,7 @@ def test_words_and_values_may_stand_side_by_side() -> None:
         "rankers": rankers, "langs": ["eng", "fin"],
     }  # fmt: skip
     assert options_of("a=1,b=[2, 3],c=x,d=1e-3", "--set") == {
-        "a": 1, "b": [2, 3], "c": "x", "d": "1e-3",
+        "a": 1, "b": [2, 3], "c": "x", "d": 0.001,
     }  # fmt: skip
     with pytest.raises(ConfigError, match="--set: 'a', expected KEY=VALUE"):
         options_of("a", "--set")

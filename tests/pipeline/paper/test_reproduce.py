@@ -132,7 +132,7 @@ def test_table_3_and_figures_share_their_cells(labse: Path, tmp_path: Path) -> N
     }
     assert len(before) == 9
     ids = {
-        n: set(next(tmp_path.glob(f"quick/cells/*/LFRec-SCL*_{n}-shots/*/*/impressions.txt"))
+        n: set(next(tmp_path.glob(f"quick/cells/*/LFRec-SCL*_{n}-shots/*/*/best/impressions.txt"))
                .read_text("utf-8").split())
         for n in (10, 50, 100)
     }  # fmt: skip

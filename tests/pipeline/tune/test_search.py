@@ -142,7 +142,7 @@ def test_a_share_of_training_and_few_shots_do_as_well(out: Path) -> None:
     found = searched(out, 1, given={"valid": "0.2", "shots": [10]})
     assert found.best is not None
     assert 0 < found.best.value <= 1
-    kept = out / "trials" / "000" / "eng-10-shots" / "seed42" / "impressions.txt"
+    kept = out / "trials" / "000" / "eng-10-shots" / "seed42" / "best" / "impressions.txt"
     assert len(kept.read_text().split()) == 10
 
 
