@@ -126,9 +126,13 @@ def product_rate(size: int = 1024) -> float:
     return 2 * size**3 / best_of(3, lambda: a @ b)
 
 
-def again(batches: int, batch: int = 8, tokens: int = 32) -> float:
+def again(batches: int, batch: int = 8, tokens: int = 56) -> float:
     """Impressions a second of a loop that encodes each impression's 5 candidates and 25 clicks
-    with a frozen LaBSE-shaped transformer of random weights."""
+    with a frozen LaBSE-shaped transformer of random weights.
+
+    ``tokens``: the mean of title and abstract of 2,121 real MIND articles, cut at NaSE's 96
+    (55.5 word pieces of an English vocabulary); nothing is padded.
+    """
     from transformers import BertConfig, BertModel
 
     model: Any = BertModel(BertConfig(vocab_size=1000)).eval()
