@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,13 @@ def recbole_python() -> Path:
 def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing a test does lands in the checkout's data folder."""
     monkeypatch.setenv("NEWSREC_DATA", str(tmp_path / "newsrec-data"))
+
+
+@pytest.fixture(autouse=True)
+def _own_threads() -> Iterator[None]:
+    """The last bits of torch's sums depend on its threads, which a test may set for itself only."""
+    import torch
+
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
