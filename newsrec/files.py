@@ -164,8 +164,13 @@ def _exchanged(one: Path, other: Path) -> bool:
 def write_json(path: Path, value: Any) -> None:
     """``value`` as indented UTF-8 JSON, atomically; NaN is refused (use None)."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    write_text(path, f"{text}\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """``text`` as UTF-8, atomically."""
     with atomic_file(path) as file:
-        file.write(text.encode("utf-8") + b"\n")
+        file.write(text.encode("utf-8"))
 
 
 def _umask() -> int:

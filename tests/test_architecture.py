@@ -14,7 +14,9 @@ STAGES = (
     "corpus", "text", "encode", "adapt", "cluster", "rank", "rerank", "evaluate", "similarity",
 )  # fmt: skip
 LAYER = {
-    **dict.fromkeys(("errors", "types", "protocols", "languages", "files", "late", "processes"), 0),
+    **dict.fromkeys(
+        ("errors", "types", "protocols", "languages", "files", "late", "plain", "processes"), 0
+    ),
     **dict.fromkeys(STAGES, 1),
     **dict.fromkeys(("config", "spelling", "build", "track"), 2),
     **dict.fromkeys(("pipeline", "mini", "recbole"), 3),

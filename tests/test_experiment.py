@@ -411,7 +411,7 @@ def test_elsewhere_there_is_no_commit(tmp_path: Path) -> None:
     package = foreign / "lib" / "newsrec"
     (package / "pipeline").mkdir(parents=True)
     source = Path(__file__).resolve().parents[1] / "newsrec"
-    for name in ("types", "errors.py"):
+    for name in ("types", "errors.py", "plain.py"):
         os.symlink(source / name, package / name)
     (package / "__init__.py").write_text("")
     (package / "pipeline" / "__init__.py").write_text("")

@@ -21,7 +21,8 @@ from newsrec.pipeline.tune.search import check_search, tune
 from newsrec.pipeline.tune.spaces import default_space
 from newsrec.pipeline.tune.tables import best_trials
 from newsrec.pipeline.tune.trials import Search
-from newsrec.track import OFF, flat, tracking_training
+from newsrec.plain import flat
+from newsrec.track import OFF, tracking_training
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,12 @@ from newsrec.errors import ConfigError
 from newsrec.evaluate.render import text
 from newsrec.evaluate.tables import screen
 from newsrec.files import data_root
-from newsrec.pipeline.school import Run
+from newsrec.pipeline.runs import Run
 from newsrec.pipeline.training import check, train
+from newsrec.plain import flat
 from newsrec.rank.fit_options import EpochReport
 from newsrec.rank.peers import Peers
-from newsrec.track import OFF, flat, tracking_training
+from newsrec.track import OFF, tracking_training
 
 
 @dataclass(frozen=True, slots=True)

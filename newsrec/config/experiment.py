@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -58,12 +56,6 @@ class ExperimentConfig(Strict):
     test: Literal["permutation", "bootstrap"] = "permutation"
     by_reader: bool = False
     traits: str | None = None
-
-    @property
-    def hash(self) -> str:
-        """16 hex digits over every field."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 _SPELLED = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -57,12 +55,6 @@ class TrainConfig(Strict):
     labels: str | None = None
     options: dict[str, Scalar] = Field(default_factory=dict)
     metrics: tuple[str, ...] = Field(default=("accuracy",), strict=False)
-
-    @property
-    def hash(self) -> str:
-        """16 hex digits over every field."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def scene_of(self, split: str, language: str) -> ExperimentConfig:
         """Which impressions of ``split`` shelf ``language`` can serve, as an experiment has it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -133,3 +135,12 @@ def latex(grid: Grid) -> str:
             r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}", "",
         ]
     )  # fmt: skip
+
+
+def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
+    """Flat rows of the same keys as CSV, with a line of names."""
+    out = io.StringIO()
+    lines = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
+    lines.writeheader()
+    lines.writerows(rows)
+    return out.getvalue()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
 from newsrec.config import ExperimentConfig
 from newsrec.evaluate.curves import draw_curves
-from newsrec.evaluate.render import markdown
+from newsrec.evaluate.render import csv_text, markdown
 from newsrec.evaluate.tuning import Tuning
 from newsrec.evaluate.tuning_tables import whole
-from newsrec.files import atomic_file, write_json
+from newsrec.files import write_json, write_text
 from newsrec.pipeline.report_files import check_file, check_folder
 from newsrec.pipeline.tuned import write_tuned
 
@@ -30,8 +28,8 @@ def write_tuning(tuning: Tuning, config: ExperimentConfig, folder: Path, kept: P
     the same diversities under ``kept``, last. Returns the figures."""
     rows = tuning.rows()
     write_json(folder / "curves.json", {"rows": rows, "provenance": tuning.provenance})
-    _write(folder / "curves.csv", _csv(rows))
-    _write(folder / "tables.md", "\n".join(markdown(grid) for grid in whole(tuning)))
+    write_text(folder / "curves.csv", csv_text(rows))
+    write_text(folder / "tables.md", "\n".join(markdown(grid) for grid in whole(tuning)))
     figures = draw_curves(tuning, folder / "figures")
     found = tuned_fields(tuning, config)
     write_tuned(folder / "diversity.json", found)
@@ -55,16 +53,3 @@ def tuned_fields(tuning: Tuning, config: ExperimentConfig) -> dict[str, Any]:
         "clusters": provenance.get("clusters", {}),
         "provenance": provenance,
     }
-
-
-def _csv(rows: list[dict[str, Any]]) -> str:
-    out = io.StringIO()
-    lines = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    lines.writeheader()
-    lines.writerows(rows)
-    return out.getvalue()
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_file(path) as file:
-        file.write(text.encode("utf-8"))

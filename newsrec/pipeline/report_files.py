@@ -18,7 +18,7 @@ from newsrec.evaluate.render import latex, markdown
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import Results
 from newsrec.evaluate.tables import full
-from newsrec.files import atomic_file, data_root, write_json
+from newsrec.files import data_root, write_json, write_text
 
 
 def write_values(report: EvalReport, folder: Path) -> Path:
@@ -36,8 +36,8 @@ def write_report(results: Results, config: ExperimentConfig, folder: Path) -> No
     write_json(folder / "groups.json", group_means(results))
     if results.reports:
         grids = full(results)
-        _write(folder / "report.md", "\n".join(markdown(grid) for grid in grids))
-        _write(folder / "report.tex", "\n".join(latex(grid) for grid in grids))
+        write_text(folder / "report.md", "\n".join(markdown(grid) for grid in grids))
+        write_text(folder / "report.tex", "\n".join(latex(grid) for grid in grids))
 
 
 def write_figures(results: Results, folder: Path) -> list[Path]:
@@ -130,11 +130,6 @@ def _is_report(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(found, dict) and {"results", "tests", "provenance"} <= set(found)
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_file(path) as file:
-        file.write(text.encode("utf-8"))
 
 
 def new_folder(config: ExperimentConfig) -> Path:

@@ -7,7 +7,6 @@ Weights that are not trained are not in it: who makes the module again brings th
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -21,6 +20,7 @@ from torch import Tensor, nn
 
 from newsrec.errors import StaleCacheError
 from newsrec.files import atomic_folder, write_json
+from newsrec.plain import differences
 
 _FORMAT = 2
 _TENSORS, _STATE = "state.safetensors", "state.json"
@@ -89,12 +89,6 @@ def save_progress(
         write_json(work / _STATE, {"format": _FORMAT, "run": told, "at": progress.numbers()})
 
 
-def told_apart(told: Mapping[str, Any]) -> str:
-    """16 hex digits of what a run is."""
-    text = json.dumps(told, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 def load_progress(
     folder: Path, module: nn.Module, optimiser: torch.optim.Optimizer, told: Mapping[str, Any]
 ) -> Progress:
@@ -109,7 +103,11 @@ def load_progress(
         state = json.loads((last / _STATE).read_bytes())
         if state["format"] != _FORMAT:
             raise ValueError(f"format {state['format']}, expected {_FORMAT}")
-        _same_run(last, state["run"], json.loads(json.dumps(told, default=str)))
+        other = differences(state["run"], told)
+        if other:
+            raise StaleCacheError(
+                f"{last}: a checkpoint of another run ({other}); remove the folder, or name another"
+            )
         tensors = load_file(last / _TENSORS)
         progress = Progress(**state["at"], best=_under(tensors, "best/"))
         restore(module, _under(tensors, "weights/"))
@@ -120,25 +118,6 @@ def load_progress(
             "remove the folder to begin anew"
         ) from error
     return progress
-
-
-def _same_run(last: Path, found: dict[str, Any], told: dict[str, Any]) -> None:
-    before, now = _flat(found), _flat(told)
-    differ = [key for key in {**before, **now} if before.get(key) != now.get(key)]
-    if differ:
-        said = "; ".join(f"{k}: {before.get(k)!r}, now {now.get(k)!r}"[:160] for k in differ[:4])
-        raise StaleCacheError(
-            f"{last}: a checkpoint of another run ({said}); remove the folder, or name another"
-        )
-
-
-def _flat(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested mappings with keys joined by dots."""
-    flat: dict[str, Any] = {}
-    for key, value in fields.items():
-        inside = isinstance(value, Mapping)
-        flat |= _flat(value, f"{prefix}{key}.") if inside else {f"{prefix}{key}": value}
-    return flat
 
 
 def _load_moments(

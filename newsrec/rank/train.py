@@ -7,7 +7,6 @@ trains the encoder in the same loop, on the same `ClickTask`.
 from __future__ import annotations
 
 import copy
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from newsrec.errors import ConfigError, NewsrecError
+from newsrec.plain import digest
 from newsrec.rank.articles import articles_of
 from newsrec.rank.batches import VALID, Batch, ClickRows
-from newsrec.rank.checkpoints import told_apart
 from newsrec.rank.fit_options import TEMPERATURES, FitOptions
 from newsrec.rank.heads.head import NewsHead
 from newsrec.rank.heads.table import HEADS
@@ -69,7 +68,7 @@ def fit(
         valid_rows = click_rows(head, valid, valid_features or features, options)
     task = ClickTask.of(rows, valid_rows, options, loss)
     run_of = told_of(head, features, valid_features)
-    apart = told_apart({"options": options.lasting, **task.told(), **run_of})
+    apart = digest({"options": options.lasting, **task.told(), **run_of})
     told = {**task.made, **(made or {}), "run": apart}
     if folder is not None:
         check_best(folder, apart)
@@ -208,7 +207,5 @@ def told_of(head: NewsHead, *seen: Features | None) -> dict[str, Any]:
         for side, views in (("history", features.history), ("shelf", features.candidates))
         for view, found in views.items()
     )
-    text = repr(sorted(head.inputs.to_dict().items()))
-    digest = hashlib.blake2b(text.encode("utf-8"), digest_size=8).hexdigest()
-    return {"head": head.name, "head_options": dict(head.options), "inputs": digest,
-            "vectors": vectors}  # fmt: skip
+    return {"head": head.name, "head_options": dict(head.options),
+            "inputs": digest(head.inputs.to_dict()), "vectors": vectors}  # fmt: skip

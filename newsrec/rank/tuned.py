@@ -20,9 +20,10 @@ from torch import Tensor, nn
 
 from newsrec.errors import ConfigError, DataError, NewsrecError
 from newsrec.files import atomic_folder
+from newsrec.plain import digest
 from newsrec.rank.articles import Articles
 from newsrec.rank.batches import ClickRows
-from newsrec.rank.checkpoints import learnt, told_apart
+from newsrec.rank.checkpoints import learnt
 from newsrec.rank.fit_options import FitOptions
 from newsrec.rank.heads.head import NewsHead
 from newsrec.rank.inputs import Ints
@@ -33,10 +34,8 @@ from newsrec.rank.neural import NeuralRanker
 from newsrec.rank.news_modules import Items
 from newsrec.rank.peers import Peers
 from newsrec.rank.train import ClickTask, click_rows, loss_of, told_of
+from newsrec.rank.trained import ENCODER
 from newsrec.types import EncoderSpec, Features, Impressions
-
-#: Where a tuned ranker's folder has its encoder.
-ENCODER = "encoder"
 
 
 class Tower(Protocol):
@@ -176,7 +175,7 @@ def fit_tuned(
         **told_of(head, train.features, None if valid is None else valid.features),
         "tower": tower.told,
     }
-    apart = told_apart({"options": options.lasting, **task.told(), **run_of})
+    apart = digest({"options": options.lasting, **task.told(), **run_of})
     check_best(folder, apart)
     trained = run(
         module, task, options, folder=folder, on_epoch=on_epoch,

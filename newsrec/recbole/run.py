@@ -22,6 +22,7 @@ from newsrec.corpus import Corpus
 from newsrec.corpus.splits import NEWSRECLIB_HISTORY
 from newsrec.errors import ConfigError, DataError
 from newsrec.files import atomic_folder, data_root, write_json
+from newsrec.plain import digest
 from newsrec.rank.stored import describe
 from newsrec.recbole import worker
 from newsrec.recbole.atomic import tokens
@@ -139,8 +140,7 @@ def trained(
 
 def _key(wanted: Training, of: Mapping[str, str]) -> str:
     """12 hex digits over everything that changes scores, but for corpus and seed."""
-    text = json.dumps([asdict(wanted), dict(of), _digest()], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return digest([asdict(wanted), dict(of), _digest()])[:12]
 
 
 def _digest() -> str:

@@ -12,7 +12,7 @@ from newsrec.late import late
 
 if TYPE_CHECKING:
     from newsrec.track.evaluation import MlflowTracker, NoTracker, tracking
-    from newsrec.track.metrics import averages, flat, metric_key
+    from newsrec.track.metrics import averages, metric_key
     from newsrec.track.model import save_pyfunc
     from newsrec.track.runs import EXPERIMENT, OFF, default_uri
     from newsrec.track.training import MlflowTrainTracker, NoTrainTracker, tracking_training
@@ -26,7 +26,6 @@ _PUBLIC = {
     "NoTrainTracker": "newsrec.track.training",
     "averages": "newsrec.track.metrics",
     "default_uri": "newsrec.track.runs",
-    "flat": "newsrec.track.metrics",
     "metric_key": "newsrec.track.metrics",
     "save_pyfunc": "newsrec.track.model",
     "tracking": "newsrec.track.evaluation",
@@ -34,6 +33,6 @@ _PUBLIC = {
 }
 __all__ = [
     "EXPERIMENT", "OFF", "MlflowTracker", "MlflowTrainTracker", "NoTracker", "NoTrainTracker",
-    "averages", "default_uri", "flat", "metric_key", "save_pyfunc", "tracking", "tracking_training",
+    "averages", "default_uri", "metric_key", "save_pyfunc", "tracking", "tracking_training",
 ]  # fmt: skip
 __getattr__, __dir__ = late(__name__, _PUBLIC)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import Results
+from newsrec.plain import flat
 from newsrec.protocols import Tracker
-from newsrec.track.metrics import averages, flat
+from newsrec.track.metrics import averages
 from newsrec.track.runs import OFF, PARENT, Runs, default_uri
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from newsrec.evaluate.results import SOURCE, Results
 
@@ -31,15 +29,4 @@ def averages(results: Results) -> dict[str, float]:
             found[f"{prefix}avg/{name}"] = only
             found[f"{prefix}delta/{name}"] = summary["delta"]
             found[f"{prefix}worst/{name}"] = summary["worst"][1]
-    return found
-
-
-def flat(fields: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
-    """Nested mappings with keys joined by dots."""
-    found: dict[str, object] = {}
-    for key, value in fields.items():
-        if isinstance(value, Mapping):
-            found |= flat(value, f"{prefix}{key}.")
-        else:
-            found[f"{prefix}{key}"] = value
     return found

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 
 from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import Results
+from newsrec.plain import digest
 from newsrec.protocols import TrainTracker
 from newsrec.rank.fit_options import EpochReport
 from newsrec.track.metrics import averages
@@ -59,7 +59,7 @@ class MlflowTrainTracker:
         self._whose = name if folder is None else str(folder.resolve())
         with self._runs.guarded():
             self._runs.connect()
-            self._run = self._begun(name, {_WHOSE: _digest(self._whose)}, params)
+            self._run = self._begun(name, {_WHOSE: digest(self._whose)}, params)
             self._runs.params(self._run, params)
 
     def begin(self, name: str, params: Mapping[str, object]) -> None:
@@ -73,7 +73,7 @@ class MlflowTrainTracker:
             if self._child:
                 self._runs.reopen(self._child)
                 return
-            tags = {PARENT: self._run, _WHOSE: _digest(f"{self._whose}\n{name}")}
+            tags = {PARENT: self._run, _WHOSE: digest(f"{self._whose}\n{name}")}
             self._child = self._begun_here[name] = self._begun(name, tags, params)
             self._runs.params(self._child, params)
 
@@ -157,8 +157,3 @@ def tracking_training(
         status = "FINISHED"
     finally:
         tracker.stop(status)
-
-
-def _digest(text: str) -> str:
-    """16 hex digits, which need no quotes in a search."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
@@ -11,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.errors import ConfigError, DataError
+from newsrec.plain import digest
 from newsrec.types.news import NewsTable
 
 
@@ -47,7 +46,7 @@ class EncoderSpec:
     @property
     def hash(self) -> str:
         """16 hex digits over every field."""
-        return _digest(asdict(self))
+        return digest(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +69,7 @@ class EmbeddingSpec:
     @property
     def hash(self) -> str:
         """16 hex digits over every field."""
-        return _digest(asdict(self))
-
-
-def _digest(fields: dict[str, object]) -> str:
-    text = json.dumps(fields, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return digest(asdict(self))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,6 @@ from newsrec.track import (
     NoTracker,
     averages,
     default_uri,
-    flat,
     metric_key,
     tracking,
 )
@@ -149,10 +148,6 @@ def test_averages_of_several_systems_are_kept_apart() -> None:
 
 def test_the_average_of_english_alone_is_english() -> None:
     assert averages(Results.of([report("eng", 42, 0.4)], {}))["avg/mrr"] == pytest.approx(0.4)
-
-
-def test_nested_fields_are_flattened() -> None:
-    assert flat({"a": {"b": {"c": 1}}, "d": 2}) == {"a.b.c": 1, "d": 2}
 
 
 @pytest.mark.parametrize("step", ["params", "metrics"])

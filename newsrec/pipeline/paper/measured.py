@@ -16,6 +16,7 @@ from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.significance import bootstrap_means
 from newsrec.files import write_json
 from newsrec.pipeline.paper.printed import Row
+from newsrec.plain import differences
 
 FORMAT = 1
 #: Name of the mean over the languages that are not the one trained in.
@@ -164,13 +165,9 @@ def read(path: Path, made: Mapping[str, Any]) -> Found | None:
         body = json.loads(path.read_text("utf-8"))
         if body["format"] != FORMAT:
             raise ValueError(f"format {body['format']}, expected {FORMAT}")
-        told = json.loads(json.dumps(dict(made)))
-        other = [key for key in {**body["made"], **told} if body["made"].get(key) != told.get(key)]
+        other = differences(body["made"], made)
         if other:
-            raise ValueError(
-                f"{other[0]}: {str(body['made'].get(other[0]))[:80]!r}, now "
-                f"{str(told.get(other[0]))[:80]!r}"
-            )
+            raise ValueError(other)
         values = {
             (language, metric): Measured(_number(x["mean"]), _number(x["low"]), _number(x["high"]))
             for language, metrics in body["values"].items()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from newsrec.evaluate.render import Grid, latex, markdown
-from newsrec.files import atomic_file
+from newsrec.evaluate.render import Grid, csv_text, latex, markdown
+from newsrec.files import write_text
 from newsrec.pipeline.paper.figures import draw, figure_rows, stated_grid, values_grid
 from newsrec.pipeline.paper.grid import What
 from newsrec.pipeline.paper.measured import Found
@@ -29,16 +27,16 @@ def report(what: What, found: Everything, notes: Sequence[str], folder: Path) ->
     else:
         compared = list(compare(found, table(2 if what == "table2" else 3)))
         made, rows = grids(_TITLES[what], compared, _told(found, notes)), csv_rows(compared)
-    _write(folder / f"{what}.md", "\n".join(markdown(grid) for grid in made))
-    _write(folder / f"{what}.tex", "\n".join(latex(grid) for grid in made))
-    _write(folder / f"{what}.csv", _csv(rows))
+    write_text(folder / f"{what}.md", "\n".join(markdown(grid) for grid in made))
+    write_text(folder / f"{what}.tex", "\n".join(latex(grid) for grid in made))
+    write_text(folder / f"{what}.csv", csv_text(rows))
     return made
 
 
 def report_plan(what: What, made: Sequence[Grid], folder: Path) -> Path:
     """Write ``plan_WHAT.md``; its path."""
     path = folder / f"plan_{what}.md"
-    _write(path, "\n".join(markdown(grid) for grid in made))
+    write_text(path, "\n".join(markdown(grid) for grid in made))
     return path
 
 
@@ -64,16 +62,3 @@ def _told(found: Everything, notes: Sequence[str]) -> list[str]:
         for what, why in cell.failed
     )
     return [*told, *(f"Not measured: {x}" for x in lost), *notes]
-
-
-def _csv(rows: Sequence[Mapping[str, object]]) -> str:
-    out = io.StringIO()
-    lines = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
-    lines.writeheader()
-    lines.writerows(rows)
-    return out.getvalue()
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_file(path) as file:
-        file.write(text.encode("utf-8"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +10,12 @@ import yaml
 from newsrec.config import TrainConfig
 from newsrec.config.space import Space
 from newsrec.evaluate.render import markdown
-from newsrec.files import atomic_file, data_root
+from newsrec.files import data_root, write_text
 from newsrec.pipeline.tune.figures import draw_search
 from newsrec.pipeline.tune.params import Plan
 from newsrec.pipeline.tune.tables import best_trials, measured, trials_csv
 from newsrec.pipeline.tune.trials import Search
+from newsrec.plain import digest
 
 BEST, SPACE, TABLE, TRIALS, FIGURE = (
     "best.yaml", "space.yaml", "report.md", "trials.csv", "search.png"
@@ -27,14 +26,14 @@ OURS = frozenset((BEST, SPACE, TABLE, TRIALS, FIGURE, "study.db", "study.db-jour
 
 def write_space(space: Space, folder: Path) -> None:
     """``space.yaml``, which ``--space`` reads back."""
-    _write(folder / SPACE, space.to_yaml())
+    write_text(folder / SPACE, space.to_yaml())
 
 
 def write_search(found: Search, plan: Plan, wanted: TrainConfig, folder: Path) -> None:
     """``trials.csv``, ``report.md`` and, when a trial is done, ``best.yaml``: ``wanted`` with the
     best trial's values, as ``newsrec train --config`` takes it."""
-    _write(folder / TRIALS, trials_csv(found))
-    _write(folder / TABLE, markdown(best_trials(found)))
+    write_text(folder / TRIALS, trials_csv(found))
+    write_text(folder / TABLE, markdown(best_trials(found)))
     best = found.best
     if best is None:
         return
@@ -48,7 +47,7 @@ def write_search(found: Search, plan: Plan, wanted: TrainConfig, folder: Path) -
         f"# Trial {best.number} of {len(found.trials)}: {found.metric} "
         f"{measured(best.value, found.metric)} on validation.\n"
     )
-    _write(folder / BEST, said + _yaml(plain))
+    write_text(folder / BEST, said + _yaml(plain))
 
 
 def write_figure(found: Search, folder: Path) -> None:
@@ -61,13 +60,7 @@ def _yaml(plain: dict[str, Any]) -> str:
     return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, default_flow_style=None)
 
 
-def _write(path: Path, text: str) -> None:
-    with atomic_file(path) as file:
-        file.write(text.encode("utf-8"))
-
-
 def new_folder(config: TrainConfig, space: Space, metric: str, seed: int) -> Path:
     """``data/tuned/naml-1a2b3c``: the same for the same search, which so goes on."""
     told = [config.model_dump(mode="json"), space.to_dict(), metric, seed]
-    digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
-    return data_root() / "tuned" / f"{config.head.name}-{digest[:6]}"
+    return data_root() / "tuned" / f"{config.head.name}-{digest(told)[:6]}"

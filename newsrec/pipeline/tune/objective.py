@@ -17,7 +17,8 @@ from newsrec.evaluate.run import Shown, evaluate
 from newsrec.pipeline.encoders import Encoders, OnProgress
 from newsrec.pipeline.lessons import Lesson, make_lesson
 from newsrec.pipeline.origin import provenance
-from newsrec.pipeline.school import Run, School
+from newsrec.pipeline.runs import Run
+from newsrec.pipeline.school import School
 from newsrec.pipeline.tune.params import ENCODER, ENTRY, Plan
 from newsrec.pipeline.tune.study import OnEpoch, Pruned
 from newsrec.pipeline.tune.trials import LOSS

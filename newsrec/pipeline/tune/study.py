@@ -23,6 +23,7 @@ from newsrec.config.space import Choice
 from newsrec.errors import MissingExtra, NewsrecError, StaleCacheError, one_line
 from newsrec.pipeline.tune.params import Param
 from newsrec.pipeline.tune.trials import DONE, FAILED, PRUNED, RUNNING, Search, Trial
+from newsrec.plain import differences
 from newsrec.rank.fit_options import Diverged, EpochReport
 
 OnEpoch = Callable[[EpochReport], None]
@@ -270,9 +271,8 @@ def optuna_here() -> Any:
 
 
 def _same_search(path: Path, found: Mapping[str, Any], told: Mapping[str, Any]) -> None:
-    differ = [k for k in {**found, **told} if found.get(k) != told.get(k)]
-    if differ:
-        said = "; ".join(f"{k}: {found.get(k)!r}, now {told.get(k)!r}"[:200] for k in differ)
+    said = differences(found, told)
+    if said:
         raise StaleCacheError(
             f"{path}: another search ({said}); go on with that one, or name another --out"
         )
