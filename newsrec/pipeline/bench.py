@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec import build
-from newsrec.config import EncoderConfig, ExperimentConfig, RankerConfig
+from newsrec.config import EncoderConfig, ExperimentConfig
 from newsrec.corpus import Corpus
 from newsrec.errors import DataError, unknown_name
 from newsrec.evaluate.metrics import POOLED, TIE_RULE
@@ -52,7 +52,7 @@ class Bench:
     on_measured: OnProgress | None = None
 
     def __post_init__(self) -> None:
-        self.systems = list(systems(self.config))
+        self.systems = systems(self.config)
         self._encoders = Encoders(
             self.config.trust_remote_code, self.store, self.on_progress, self.encoders
         )
@@ -112,7 +112,7 @@ class Bench:
             raise DataError(f"corpus {corpus.name!r} has news and no clicks: nothing to evaluate")
         corpus.impressions(self.config.split)
         for system in self.systems:
-            self._check_files(system.ranker)
+            self._check_files(system)
         # An unknown language of a shelf costs that shelf only, when it is opened.
         if self.languages and spoken is not None and spoken != OWN:
             code = canonical(spoken, "--history-lang")
@@ -143,7 +143,7 @@ class Bench:
                 if self.on_measured is not None:
                     self.on_measured(done, runs * len(self.languages))
                 done += 1
-                recipe = build.row(system.ranker)
+                recipe = system.recipe
                 # A ranker scores once, however its list is re-ranked.
                 key = (
                     system.labels["encoder"] if recipe.vectors else None,
@@ -178,7 +178,7 @@ class Bench:
 
     def score(self, system: System, scene: Scene, seed: int) -> Scores:
         """``(nnz,)`` scores of the system's ranker."""
-        recipe = build.row(system.ranker)
+        recipe = system.recipe
         # An encoder may be there for the re-ranker alone.
         encoder = system.encoder_at(seed) if recipe.vectors else None
         text = build.reads_text(recipe)
@@ -192,12 +192,9 @@ class Bench:
             history_texts=scene.history.texts(self.corpus) if "texts" in recipe.needs else None,
             listed=self._listed(recipe),
         )
-        options = {
-            "view": self.config.view,
-            "history_language": None if scene.history.whole else scene.history.of,
-            "shelf_language": None if scene.shelf.whole else scene.shelf.of,
-            **({"history_limit": None} if self.config.protocol == "newsreclib" else {}),
-        }
+        options: dict[str, object] = {"view": self.config.view}
+        if self.config.protocol == "newsreclib":
+            options["history_limit"] = None
         ranker = build.ranker(system.ranker, given, options)
         return ranker.score(scene.readable if text else scene.impressions, features)
 
@@ -234,12 +231,11 @@ class Bench:
         """The split, for rankers that need it as a whole."""
         return self.corpus.impressions(self.config.split) if "listed" in recipe.needs else None
 
-    def _check_files(self, ranker: RankerConfig) -> None:
+    def _check_files(self, system: System) -> None:
         """A ranker that comes from a file is opened once, for every seed."""
-        recipe = build.row(ranker)
-        listed = self._listed(recipe)
-        for seed in self.config.seeds if recipe.stored else ():
-            build.ranker(ranker, Given(seed=seed, listed=listed), {})
+        listed = self._listed(system.recipe)
+        for seed in self.config.seeds if system.recipe.stored else ():
+            build.ranker(system.ranker, Given(seed=seed, listed=listed), {})
 
     def _getter(self, config: EncoderConfig) -> Callable[[str], Embeddings]:
         return self._encoders.getter(self.corpus, config, self.config.view)

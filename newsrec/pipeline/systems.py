@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from newsrec import build
@@ -15,7 +15,9 @@ from newsrec.config import (
 from newsrec.encode.presets import BUILT_IN
 from newsrec.errors import ConfigError
 from newsrec.evaluate.contrasts import NO_ENCODER
+from newsrec.pipeline.encoders import anywhere
 from newsrec.protocols import Reranker
+from newsrec.rank.table import Recipe
 from newsrec.rank.trained import Trained
 from newsrec.spelling import NO_RERANKER
 
@@ -24,11 +26,12 @@ OWN_ORDER = RerankerConfig()
 
 @dataclass(frozen=True)
 class System:
-    """An encoder (None where neither ranker nor re-ranker uses vectors), a ranker, a re-ranker;
-    ``trained``: the ranker's folder, where it has one."""
+    """An encoder (None where neither ranker nor re-ranker uses vectors), a ranker and its
+    ``recipe``, a re-ranker; ``trained``: the ranker's folder, where it has one."""
 
     encoder: EncoderConfig | None
     ranker: RankerConfig
+    recipe: Recipe
     reranking: RerankerConfig = OWN_ORDER
     trained: Trained | None = None
 
@@ -62,36 +65,47 @@ class System:
         return build.reranker(self.reranking)
 
 
-def systems(config: ExperimentConfig) -> Iterator[System]:
-    """Each once; one that uses no vectors has no encoder. `ConfigError` for a name, an option or a
-    value that rankers and re-rankers do not take, and for two rankers of one name."""
-    seen: dict[tuple[str, ...], RankerConfig] = {}
-    unused = {encoder.label for encoder in config.encoders} - {EncoderConfig(name=BUILT_IN).label}
-    brought: set[str] = set()
+def systems(config: ExperimentConfig) -> list[System]:
+    """Each once; one that uses no vectors has no encoder, and a trained ranker brings its own.
+
+    `ConfigError` for a name, an option or a value that rankers and re-rankers do not take, for two
+    rankers of one name, and for an encoder that trained rankers leave unused.
+    """
+    found: dict[tuple[str, ...], System] = {}
     rerankings = [x.with_diversity(config.diversity) for x in config.rerankers]
     for encoder in config.encoders:
         for ranker in config.rankers:
             for reranking in rerankings:
-                vectors = build.check(ranker).vectors | build.check_reranker(reranking)
-                trained = build.trained_ranker(ranker)
-                own = None if trained is None else _encoder_of(trained)
-                system = System((own or encoder) if vectors else None, ranker, reranking, trained)
-                if own is not None:
-                    brought.add(own.label)
-                elif vectors:
-                    unused.discard(encoder.label)
-                key = tuple(system.labels.values())
-                if key not in seen:
-                    seen[key] = ranker
-                    yield system
-                elif seen[key] != ranker:
+                system = _system(encoder, ranker, reranking)
+                same = found.setdefault(tuple(system.labels.values()), system)
+                if same.ranker != ranker:
                     raise ConfigError(
                         f"two rankers are called {ranker.label!r}; call one otherwise"
                     )
-    if brought and unused and not any(x.partition("+")[0] in unused for x in brought):
+    for encoder in config.encoders:
+        _check_used(encoder, list(found.values()))
+    return list(found.values())
+
+
+def _system(encoder: EncoderConfig, ranker: RankerConfig, reranking: RerankerConfig) -> System:
+    recipe = build.check(ranker)
+    vectors = recipe.vectors | build.check_reranker(reranking)
+    trained = build.trained_ranker(ranker)
+    own = None if trained is None else _encoder_of(trained)
+    return System((own or encoder) if vectors else None, ranker, recipe, reranking, trained)
+
+
+def _check_used(encoder: EncoderConfig, found: Sequence[System]) -> None:
+    """A trained ranker reads the vectors that it was trained on, whatever ``--encoder`` says: what
+    says so is told, unless it is the default or something else reads it."""
+    brought = [x.trained.encoder for x in found if x.trained is not None and x.trained.encoder]
+    own = {EncoderConfig.model_validate(named).label for named in brought}
+    used = {x.encoder.label for x in found if x.encoder is not None and x.trained is None}
+    said = {encoder.label, anywhere(encoder).label}
+    if own and encoder.name != BUILT_IN and not said & (own | used):
         raise ConfigError(
-            f"--encoder {min(unused)}: a trained ranker reads the vectors that it was trained on "
-            f"({', '.join(sorted(brought))}), and no other ranker is asked for; leave it out"
+            f"--encoder {encoder.label}: a trained ranker reads the vectors that it was trained on "
+            f"({', '.join(sorted(own))}), and no other ranker is asked for; leave it out"
         )
 
 

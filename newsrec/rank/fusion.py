@@ -24,6 +24,9 @@ from newsrec.types import Embeddings, Features, Impressions, Ragged
 _READER_VALUES = 1 << 25
 
 
+Languages = NDArray[np.integer] | None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LateFusion:
     """A `Ranker` without parameters.
@@ -32,7 +35,8 @@ class LateFusion:
     newest (``newest=True``) or oldest clicks that have a vector, None for all; the others do not
     count. ``normalize`` and ``centre`` as in `newsrec.rank.centre.sides`; the defaults
     leave raw encoders as published and centre those with rows of length 1. ``history_language`` and
-    ``shelf_language`` number the language of each row of the two matrices where they mix several.
+    ``shelf_language`` number the language of each row of the two matrices where they mix several;
+    None: as the features say.
 
     Readers without history, and candidates without a vector, score 0.
     """
@@ -42,8 +46,8 @@ class LateFusion:
     newest: bool = True
     normalize: bool | str = "spec"
     centre: str = "spec"
-    history_language: NDArray[np.integer] | None = None
-    shelf_language: NDArray[np.integer] | None = None
+    history_language: Languages = None
+    shelf_language: Languages = None
     threads: int | None = None
 
     def __post_init__(self) -> None:
@@ -62,8 +66,8 @@ class LateFusion:
             _view(features.candidates, self.view, "candidates"),
             centre=self.centre,
             normalize=self.normalize,
-            history_language=self.history_language,
-            shelf_language=self.shelf_language,
+            history_language=_first(self.history_language, features.history_language),
+            shelf_language=_first(self.shelf_language, features.shelf_language),
             means=None if features.means is None else features.means.get(self.view),
         )
 
@@ -94,6 +98,10 @@ class LateFusion:
             lists, of = candidates.take(order[a:b]), sorted_of[a:b] - first
             scores[candidates.positions(order[a:b])] = shelf.dots(lists, readers, of, self.threads)
         return scores
+
+
+def _first(own: Languages, said: Languages) -> Languages:
+    return said if own is None else own
 
 
 def _view(found: Mapping[str, Embeddings], view: str, side: str) -> Embeddings:
