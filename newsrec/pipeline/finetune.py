@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec import build
-from newsrec.config import EncoderConfig
+from newsrec.config import EncoderConfig, HeadConfig
 from newsrec.corpus import Corpus
 from newsrec.encode.presets import BUILT_IN
 from newsrec.encode.tuning import Tuning
@@ -47,10 +47,9 @@ def finetune(
     train: Reading,
     valid: Reading | None,
     *,
-    head: str,
+    head: HeadConfig,
     encoder: EncoderConfig,
     folder: Path,
-    head_options: Mapping[str, Any] | None = None,
     tuning: Tuning | None = None,
     views: Sequence[str] = ("title+abstract",),
     options: FitOptions | None = None,
@@ -66,7 +65,6 @@ def finetune(
     `newsrec.encode.tower.TextTower`.
     """
     from newsrec.encode.tower import TextTower
-    from newsrec.rank.heads.table import make_head
     from newsrec.rank.inputs import Inputs
     from newsrec.rank.tuned import fit_tuned
 
@@ -79,10 +77,9 @@ def finetune(
     ]
     assert worded[0] is not None
     inputs = Inputs.of(worded[0].features, tuple(views), centre="none")
-    made_head = make_head(head, inputs, options.seed, **(head_options or {}))
     tower = TextTower(loaded, list(numbers), tuning, seed=options.seed)
     return fit_tuned(
-        made_head, tower, worded[0], worded[1], options,
+        build.head(head, inputs, options.seed), tower, worded[0], worded[1], options,
         folder=folder, on_epoch=on_epoch, made=made,
     )  # fmt: skip
 

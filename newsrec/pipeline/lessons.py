@@ -42,23 +42,23 @@ class Lesson:
     valid_features: Features | None = None
     held_out: bool = False
 
-    def check(self, shots: int) -> None:
-        """`DataError` unless there are ``shots`` usable training impressions."""
-        usable = len(_usable(self.train, self.features))
-        if usable < shots:
+    def usable(self, shots: int) -> NDArray[np.int64]:
+        """Rows of the training impressions with a click, a non-click and a history that can be
+        read; `DataError` unless there are ``shots`` of them."""
+        rows = _usable(self.train, self.features)
+        if len(rows) < shots:
             raise DataError(
-                f"--shots {shots}: the training split has {usable} usable impressions (a click, a "
-                "non-click and a readable history)"
+                f"--shots {shots}: the training split has {len(rows)} usable impressions (a click, "
+                "a non-click and a readable history)"
             )
+        return rows
 
     def sample(self, shots: int | None, seed: int) -> tuple[Impressions, Features]:
         """``shots`` training impressions of ``seed`` (None: all), in the log's order; of one seed,
-        the fewer are among the more. Only impressions with a click, a non-click and a history that
-        can be read count; `DataError` when there are not enough."""
+        the fewer are among the more. Only `usable` ones count."""
         if shots is None:
             return self.train, self.features
-        self.check(shots)
-        usable = _usable(self.train, self.features)
+        usable = self.usable(shots)
         chosen = usable[order_of(seed, len(usable))[:shots]]
         return part(self.train, self.features, np.sort(chosen))
 

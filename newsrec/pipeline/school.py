@@ -14,7 +14,7 @@ from newsrec.corpus import Corpus
 from newsrec.encode.presets import BUILT_IN
 from newsrec.errors import ConfigError, DataError, unknown_name
 from newsrec.evaluate.results import Results
-from newsrec.files import atomic_file, held
+from newsrec.files import held, write_text
 from newsrec.languages import canonical
 from newsrec.pipeline.encoders import Encoders, OnProgress, anywhere
 from newsrec.pipeline.examined import Examined
@@ -22,12 +22,15 @@ from newsrec.pipeline.labels import labels_of
 from newsrec.pipeline.lessons import Lesson, check_valid, make_lesson, valid_of
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.origin import provenance
+from newsrec.pipeline.runs import OnEpoch, Run
 from newsrec.pipeline.scene import OWN
 from newsrec.pipeline.study import experiment
 from newsrec.pipeline.teaching import Job, on_vectors, with_aspects, with_encoder
 from newsrec.protocols import Encoder, TrainTracker
 from newsrec.rank.fit_options import EpochReport
+from newsrec.rank.loop import check_device
 from newsrec.rank.means import LanguageMeans, load_means, save_means
+from newsrec.rank.peers import Peers
 from newsrec.track import NoTrainTracker
 from newsrec.types import Embeddings
 
@@ -36,32 +39,6 @@ if TYPE_CHECKING:
 
 #: Names of the impressions that a few-shot run learnt from, one a line.
 IDS = "impressions.txt"
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One training: a shelf, so many impressions (None: all), a seed."""
-
-    language: str
-    shots: int | None
-    seed: int
-
-    @property
-    def family(self) -> str:
-        """What seeds share: ``eng-full``, ``eng-10-shots``."""
-        return f"{self.language}-{'full' if self.shots is None else f'{self.shots}-shots'}"
-
-    @property
-    def name(self) -> str:
-        """``eng-10-shots seed 42``."""
-        return f"{self.family} seed {self.seed}"
-
-    def folder(self, root: Path) -> Path:
-        """Where its checkpoint and its ranker are."""
-        return root / self.family / f"seed{self.seed}"
-
-
-OnEpoch = Callable[[Run, EpochReport], None]
 
 
 @dataclass
@@ -111,8 +88,6 @@ class School:
 
     def check(self) -> None:
         """What is wrong with the request is said before anything slow begins."""
-        from newsrec.rank.loop import check_device
-
         config, corpus = self.config, self.corpus
         if not corpus.splits:
             raise DataError(f"corpus {corpus.name!r} has news and no clicks: nothing to learn from")
@@ -177,8 +152,6 @@ class School:
 
     def fit(self, run: Run, lesson: Lesson, on_epoch: OnEpoch | None) -> None:
         """Train one run in its folder, or go on with it; nothing to do for one that is finished."""
-        from newsrec.rank.peers import Peers
-
         if Peers.here().rank:
             self._learn(run, lesson, on_epoch)
             return
@@ -186,8 +159,6 @@ class School:
             self._learn(run, lesson, on_epoch)
 
     def _learn(self, run: Run, lesson: Lesson, on_epoch: OnEpoch | None) -> None:
-        from newsrec.rank.peers import Peers
-
         impressions, features = lesson.sample(run.shots, run.seed)
         where = run.folder(self.folder)
 
@@ -209,8 +180,7 @@ class School:
         if Peers.here().rank:
             return
         if run.shots is not None:
-            with atomic_file(where / "best" / IDS) as file:
-                file.write("".join(f"{x}\n" for x in impressions.ids.tolist()).encode())
+            write_text(where / "best" / IDS, "".join(f"{x}\n" for x in impressions.ids.tolist()))
         if self.recipe.text and not self.tuned:
             self._keep_means(where / "best")
         self.tracker.trained(where / "best")

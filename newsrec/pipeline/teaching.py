@@ -10,11 +10,23 @@ from typing import Any
 from newsrec import build
 from newsrec.config import TrainConfig
 from newsrec.corpus import Corpus
+from newsrec.errors import NewsrecError, StaleCacheError
 from newsrec.pipeline.finetune import Reading, finetune
 from newsrec.pipeline.labels import labels_of
 from newsrec.pipeline.lessons import Lesson
 from newsrec.pipeline.scene import Scene
+from newsrec.rank import (
+    HEADS,
+    AspectEnsemble,
+    Inputs,
+    NeuralRanker,
+    fit,
+    fit_aspect,
+    load_ranker,
+    save_ranker,
+)
 from newsrec.rank.fit_options import EpochReport, FitOptions
+from newsrec.rank.peers import Peers
 from newsrec.types import Features, Impressions
 
 
@@ -32,12 +44,10 @@ class Job:
     made: Mapping[str, Any]
 
 
-def on_vectors(config: TrainConfig, job: Job) -> None:
+def on_vectors(config: TrainConfig, job: Job) -> NeuralRanker:
     """Train the head of ``config`` on what its encoder has made of the articles."""
-    from newsrec.rank import HEADS, Inputs, fit
-
     views = config.views if HEADS[config.head.name].text else ()
-    fit(
+    return fit(
         build.head(config.head, Inputs.of(job.features, views), job.options.seed),
         job.impressions,
         job.lesson.valid,
@@ -52,10 +62,13 @@ def on_vectors(config: TrainConfig, job: Job) -> None:
 
 def with_aspects(config: TrainConfig, corpus: Corpus, job: Job) -> None:
     """Train MANNeR's modules: one on clicks, one on the labels of each aspect, and put them
-    together with the weights of ``config`` (`newsrec.rank.ensemble`)."""
-    from newsrec.rank import AspectEnsemble, Inputs, fit_aspect, load_ranker, save_ranker
+    together with the weights of ``config`` (`newsrec.rank.ensemble`).
 
-    on_vectors(config, replace(job, folder=job.folder / "relevance"))
+    `StaleCacheError` when the folder holds a ranker that is not this one.
+    """
+    weights = {aspect: float(weight) for aspect, weight in config.aspects.items()}
+    _check_ensemble(job.folder, weights)
+    relevance = on_vectors(config, replace(job, folder=job.folder / "relevance"))
     labels = labels_of(
         corpus, config.aspects, None if config.labels is None else Path(config.labels)
     )
@@ -67,8 +80,25 @@ def with_aspects(config: TrainConfig, corpus: Corpus, job: Job) -> None:
         )
         for aspect, codes in labels.items()
     }
-    relevance = load_ranker(job.folder / "relevance")
-    save_ranker(job.folder / "best", AspectEnsemble(relevance, modules, dict(config.aspects)))
+    if Peers.here().rank == 0:
+        save_ranker(job.folder / "best", AspectEnsemble(relevance, modules, weights))
+
+
+def _check_ensemble(folder: Path, weights: Mapping[str, float]) -> None:
+    if (folder / "last").exists():
+        raise StaleCacheError(
+            f"{folder}: a training without aspects; remove the folder, or name another"
+        )
+    try:
+        found = load_ranker(folder / "best")
+    except NewsrecError:  # none yet, or a damaged one, which is written again
+        return
+    known = found.weights if isinstance(found, AspectEnsemble) else {}
+    if dict(known) != dict(weights):
+        raise StaleCacheError(
+            f"{folder}: aspects {dict(known)}, now {dict(weights)}; remove the folder or name "
+            "another; weights can be changed where a ranker is used: FOLDER:weights={…}"
+        )
 
 
 def with_encoder(config: TrainConfig, corpus: Corpus, job: Job) -> None:
@@ -82,8 +112,7 @@ def with_encoder(config: TrainConfig, corpus: Corpus, job: Job) -> None:
         corpus,
         _reading(lesson.scene, job.impressions, job.features),
         valid,
-        head=config.head.name,
-        head_options=config.head.options,
+        head=config.head,
         encoder=config.encoder,
         folder=job.folder,
         tuning=build.tuning(config),

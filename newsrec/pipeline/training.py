@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from newsrec.config import TrainConfig
 from newsrec.evaluate.results import Results
 from newsrec.pipeline.encoders import OnProgress
-from newsrec.pipeline.school import OnEpoch, School
+from newsrec.pipeline.runs import OnEpoch
+from newsrec.pipeline.school import School
 from newsrec.protocols import Encoder, TrainTracker
+from newsrec.rank.peers import Peers
 from newsrec.track import NoTrainTracker
 
 if TYPE_CHECKING:
@@ -36,14 +38,12 @@ def train(
     a loss that is no number, `StaleCacheError` for folders of other runs; none costs a ranker that
     is there.
     """
-    from newsrec.rank.peers import Peers
-
     tracker = NoTrainTracker() if tracker is None else tracker
     school = School(config, folder, store, on_progress, dict(encoders or {}), tracker)
     school.check()
     for language in school.languages:
         lesson = school.lesson(language)
-        lesson.check(max((shots for shots in school.shots if shots is not None), default=0))
+        lesson.usable(max((shots for shots in school.shots if shots is not None), default=0))
         for run in school.runs(language):
             school.fit(run, lesson, on_epoch)
     if Peers.here().rank:  # one process measures

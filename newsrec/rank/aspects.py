@@ -28,6 +28,7 @@ from newsrec.rank.loop import OnEpoch, run
 from newsrec.rank.losses import label_contrast
 from newsrec.rank.neural import NeuralRanker
 from newsrec.rank.news_modules import Items
+from newsrec.rank.train import told_of
 from newsrec.types import Features, Impressions, Ragged
 
 #: Temperature of the A-modules.
@@ -68,8 +69,9 @@ def fit_aspect(
     temperature = options.temperature or TEMPERATURE
     task = LabelTask(articles, label, order[n_valid:], order[:n_valid], options, temperature)
     module = copy.deepcopy(head).to(options.device)
-    said = {"head": head.name, "head_options": dict(head.options)}
-    trained = run(module, task, options, folder=folder, on_epoch=on_epoch, told=said)
+    trained = run(
+        module, task, options, folder=folder, on_epoch=on_epoch, told=told_of(head, features)
+    )
     assert isinstance(trained, NewsHead)
     told = {
         "options": options.to_dict() | {"loss": "labels", "temperature": temperature},

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from newsrec.config import EncoderConfig, parse_config
+from newsrec.config import EncoderConfig, HeadConfig, parse_config
 from newsrec.corpus import Corpus
 from newsrec.encode import EmbeddingStore, Tuning, load_encoder
 from newsrec.errors import ConfigError
@@ -69,7 +69,7 @@ def test_a_shelf_is_learnt_and_read_from_the_store(
     train, test = (scene(corpus, split, shelf, history) for split in ("train", "test"))
     reports: list[float] = []
     ranker = finetune(
-        corpus, Reading.of(train), Reading.of(train), head=head,
+        corpus, Reading.of(train), Reading.of(train), head=HeadConfig(name=head),
         encoder=EncoderConfig(name=str(model), options={"normalize": True}),
         folder=tmp_path, options=OPTIONS, on_epoch=lambda r: reports.append(r.train_loss),
         made={"corpus": corpus.name},
@@ -108,6 +108,8 @@ def test_the_builtin_encoder_has_no_layers_to_train(corpus: Corpus, tmp_path: Pa
     reading = Reading.of(scene(corpus, "train", "eng"))
     for policy in ("last4", "lora", "all"):
         with pytest.raises(ConfigError, match=r"'mini'.*no transformer layers.*trainable: none"):
-            finetune(corpus, reading, None, head="naml", encoder=EncoderConfig(name="mini"),
-                     folder=tmp_path, tuning=Tuning(policy))  # fmt: skip
+            finetune(
+                corpus, reading, None, head=HeadConfig(name="naml"), folder=tmp_path,
+                encoder=EncoderConfig(name="mini"), tuning=Tuning(policy),
+            )  # fmt: skip
     assert not list(tmp_path.iterdir())

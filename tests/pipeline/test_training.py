@@ -18,7 +18,8 @@ from newsrec.files import held
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.page import recommend
 from newsrec.pipeline.request import Request
-from newsrec.pipeline.school import IDS, Run
+from newsrec.pipeline.runs import Run
+from newsrec.pipeline.school import IDS
 from newsrec.pipeline.study import experiment
 from newsrec.pipeline.training import train
 from newsrec.rank import AspectEnsemble, NeuralRanker, load_ranker
@@ -250,6 +251,36 @@ def test_aspects_are_modules_whose_weights_can_be_chosen_again(tmp_path: Path) -
         )
         like.append(found.reports[0].mean()[metric])
     assert like[0] > like[1] > like[2]  # the list like the history, by category
+
+
+def test_aspects_are_written_over_nothing(tmp_path: Path) -> None:
+    fields = {"head": "manner", "shots": [8], "seeds": [42], "test": None}
+    train(config(**fields), tmp_path / "plain")
+    with pytest.raises(StaleCacheError, match="a training without aspects"):
+        train(config(**fields, aspects={"category": 1}), tmp_path / "plain")
+    train(config(**fields, aspects={"category": 1}), tmp_path / "both")
+    best = tmp_path / "both" / "eng-8-shots" / "seed42" / "best"
+    before = {path: path.read_bytes() for path in best.rglob("*") if path.is_file()}
+    with pytest.raises(StaleCacheError, match=r"aspects .*1\.0.*now .*-1\.0.*FOLDER:weights"):
+        train(config(**fields, aspects={"category": -1}), tmp_path / "both")
+    with pytest.raises(StaleCacheError, match=r"a ranker of another run .*'with aspects'"):
+        train(config(**fields), tmp_path / "both")
+    assert {path: path.read_bytes() for path in best.rglob("*") if path.is_file()} == before
+
+
+def test_a_ranker_over_a_folder_named_from_here_is_used_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models.bert(tmp_path / "here" / "tiny")
+    monkeypatch.chdir(tmp_path / "here")
+    fields = {"encoder": "./tiny", "shots": [6], "seeds": [42], "test": None}
+    train(config(**fields), tmp_path / "naml")
+    wanted = {"rankers": [str(tmp_path / "naml")], "langs": ["fin"], "metrics": ["auc"]}
+    found = experiment(parse_config({**wanted, "encoders": ["./tiny"]}))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    again = experiment(parse_config(wanted))
+    assert again.reports[0].mean() == found.reports[0].mean()
 
 
 def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
