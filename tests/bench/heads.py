@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.utils.flop_counter import FlopCounterMode
 
 from newsrec.rank.articles import articles_of
@@ -82,8 +83,9 @@ def mind_train(n: int, n_news: int, folder: Path) -> tuple[Impressions, Features
 
 
 def train(name: str, n: int, n_news: int, seconds: float) -> dict[str, float]:
-    """Steps of the loop for some seconds: impressions and floating point operations a second,
-    beside those of plain matrix products before, between and after."""
+    """Steps of the loop over batches that stand for an epoch, as often as some seconds allow:
+    impressions and floating point operations a second, beside those of plain matrix products
+    before, between and after."""
     options = FitOptions()
     with tempfile.TemporaryDirectory() as folder:
         impressions, features = mind_train(n, n_news, Path(folder))
@@ -95,29 +97,39 @@ def train(name: str, n: int, n_news: int, seconds: float) -> dict[str, float]:
         task = ClickTask(rows, None, options, "ce" if one_click else "scl", 1.0)
         optimiser = torch.optim.Adam(head.parameters(), fused=True)
         parts = (options, optimiser, Progress(), Peers())
-        batches = task.batches(0)
+        batches = spread(task.batches(0), rows)
         head.train()
         train_step(head, task, batches[0], *parts)
-        done, counted, spent, flops, products = 0, 0, 0.0, 0, [product_rate()]
-        for i, batch in enumerate(batches[1:], 1):
-            start = time.perf_counter()
-            train_step(head, task, batch, *parts)
-            spent += time.perf_counter() - start
-            done += len(batch)
-            if not counted or (i % 8 == 1 and spent < seconds):
-                products.append(product_rate())
-                with FlopCounterMode(display=False) as counter:
-                    train_step(head, task, batch, *parts)
-                flops, counted = flops + counter.get_total_flops(), counted + len(batch)
-            if spent > seconds:
-                break
+        done, spent, flops, products = 0, 0.0, 0, [product_rate()]
+        while spent < seconds:
+            for i, batch in enumerate(batches):
+                start = time.perf_counter()
+                train_step(head, task, batch, *parts)
+                spent += time.perf_counter() - start
+                done += len(batch)
+                if i % 4 == 0:
+                    products.append(product_rate())
+        for batch in batches:
+            with FlopCounterMode(display=False) as counter:
+                train_step(head, task, batch, *parts)
+            flops += counter.get_total_flops()
+        a_row = flops / sum(len(batch) for batch in batches)
         share = rows.counts["used"] / len(rows)
     return {
         "impressions_per_s": done * share / spent,
         "rows_per_s": done / spent,
-        "flop_per_s": flops / counted * done / spent,
+        "flop_per_s": a_row * done / spent,
         "product_per_s": float(np.median(products)),
     }
+
+
+def spread(batches: list[NDArray[np.int64]], rows: ClickRows) -> list[NDArray[np.int64]]:
+    """32 of an epoch's ``batches``, of every length of history (a batch has rows of like length),
+    in the epoch's order."""
+    lengths = [int(rows.articles.history.lengths[rows.history_of[x]].sum()) for x in batches]
+    by_length = np.argsort(lengths, kind="stable")
+    chosen = by_length[((np.arange(32) + 0.5) * len(batches) / 32).astype(np.int64)]
+    return [batches[i] for i in np.unique(chosen)]
 
 
 def product_rate(size: int = 1024) -> float:
