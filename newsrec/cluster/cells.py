@@ -20,7 +20,7 @@ from newsrec.types.embeddings import unit_rows
 _EXACT_BELOW = 40_000
 
 #: Clusters in a cell, on average, and cells that a cluster is compared with.
-_CELL, _NEAR = 1024, 64
+_CELL, _NEAR = 1024, 40
 
 #: Rounds of k-means, on so many clusters a cell.
 _ROUNDS, _EACH = 4, 64
@@ -129,11 +129,10 @@ class Cells:
         closest = np.empty(len(points), np.int32)
         step = max(1, (1 << 22) // len(centres))
 
-        def some(start: int) -> None:
-            piece = slice(start, start + step)
+        def some(piece: slice) -> None:
             closest[piece] = (points[piece] @ centres.T).argmax(1)
 
-        self._hands.each(some, ((start,) for start in range(0, len(points), step)))
+        self._hands.slices(some, len(points), step)
         return closest
 
     def _tiles(self, rows: Rows, cell: NDArray[np.int32], everyone: bool) -> Iterator[pairs.Tile]:

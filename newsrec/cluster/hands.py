@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -27,17 +28,20 @@ class Hands:
     def __init__(self, n: int) -> None:
         self.n = n
         self._pool = ThreadPoolExecutor(n)
+        self._here = local()
 
     def each(self, do: Callable[..., object], pieces: Iterable[tuple[Any, ...]]) -> None:
-        """Call ``do`` with every piece, in no order; a piece alone is done where we are."""
+        """Call ``do`` with every piece, in no order; a piece alone is done where we are, and so is
+        what a piece asks for in turn."""
         todo = list(pieces)
-        if self.n == 1 or len(todo) < 2:
+        if self.n == 1 or len(todo) < 2 or getattr(self._here, "busy", False):
             for piece in todo:
                 do(*piece)
             return
         waiting = iter(todo)
 
         def work() -> None:
+            self._here.busy = True
             # Taking the next of a list's iterator is one step for the interpreter.
             for piece in waiting:
                 do(*piece)
@@ -46,6 +50,10 @@ class Hands:
         wait(done)
         for one in done:
             one.result()
+
+    def slices(self, do: Callable[[slice], object], n: int, step: int) -> None:
+        """Call ``do`` with slices that cover ``range(n)``, of at most ``step``."""
+        self.each(do, ((slice(start, start + step),) for start in range(0, n, step)))
 
     def close(self) -> None:
         """End the threads."""
@@ -71,9 +79,8 @@ def dots(
     out = np.empty(len(x), np.float32)
     step = max(1, (1 << 18) // a.shape[1])
 
-    def some(start: int) -> None:
-        piece = slice(start, start + step)
+    def some(piece: slice) -> None:
         np.einsum("ij,ij->i", a[x[piece]], a[y[piece]], out=out[piece])
 
-    both.each(some, ((start,) for start in range(0, len(x), step)))
+    both.slices(some, len(x), step)
     return out
