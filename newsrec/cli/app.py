@@ -23,7 +23,7 @@ from newsrec.errors import NewsrecError
 
 app = typer.Typer(
     name="newsrec",
-    help="Cross-lingual news recommendation without training.",
+    help="Cross-lingual news recommendation that needs no training, and can be trained.",
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )  # fmt: skip
@@ -53,7 +53,7 @@ def _root(
         False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
     ),
 ) -> None:
-    """Cross-lingual news recommendation without training."""
+    """Cross-lingual news recommendation that needs no training, and can be trained."""
 
 
 def main() -> None:
