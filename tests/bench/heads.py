@@ -101,7 +101,7 @@ def train(name: str, n: int, n_news: int, seconds: float) -> dict[str, float]:
         head.train()
         train_step(head, task, batches[0], *parts)
         done, spent, flops, products = 0, 0.0, 0, [product_rate()]
-        while spent < seconds:
+        while not done or spent < seconds:
             for i, batch in enumerate(batches):
                 start = time.perf_counter()
                 train_step(head, task, batch, *parts)
