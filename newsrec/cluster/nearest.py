@@ -15,8 +15,8 @@ EPSILON = 1e-5
 #: Neighbours remembered of each cluster.
 REMEMBERED = 24
 
-#: Lists that are looked through or brought up to date at a time: they fit a cache.
-_LISTS = 8192
+#: Lists that are looked through or brought up to date at a time.
+_LISTS = 32_768
 
 NONE = np.float32(-np.inf)
 NO_ROWS: Rows = np.zeros(0, np.int64)
