@@ -148,15 +148,15 @@ class Study:
     def _next(self) -> Any:
         """The trial that a killed process left, or a new one, with its values."""
         running = [t for t in self.study.get_trials(deepcopy=False) if t.state.name == "RUNNING"]
-        asked = [t for t in self.study.get_trials(deepcopy=False) if t.state.name != "WAITING"]
-        number = running[0].number if running else len(asked)
-        seed = np.random.SeedSequence([self.seed, number]).generate_state(1)[0]
-        self.study.sampler = self.optuna.samplers.TPESampler(seed=int(seed))
         self.study.pruner = self.optuna.pruners.MedianPruner(_OTHERS, _GRACE)
-        if not running:
-            return self.study.ask({p.name: self._distribution(p) for p in self.params})
-        trial = self.optuna.trial.Trial(self.study, running[0]._trial_id)
-        for param in self.params:
+        trial = (
+            self.optuna.trial.Trial(self.study, running[0]._trial_id) if running
+            else self.study.ask()
+        )  # fmt: skip
+        for i, param in enumerate(self.params):
+            # Each value is drawn by itself: a kill may have come between two of them.
+            seed = np.random.SeedSequence([self.seed, trial.number, i]).generate_state(1)[0]
+            self.study.sampler = self.optuna.samplers.TPESampler(seed=int(seed))
             trial._suggest(param.name, self._distribution(param))
         return trial
 

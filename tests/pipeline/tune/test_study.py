@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from newsrec.errors import ConfigError, StaleCacheError
+from newsrec.pipeline.tune.params import Param
 from newsrec.pipeline.tune.study import Study
 from newsrec.rank import EpochReport
 from newsrec.rank.fit_options import Diverged
@@ -52,6 +53,31 @@ def test_a_killed_search_goes_on_and_ends_the_same(
     assert done.returncode == -signal.SIGKILL
     cut = study(tmp_path, planned()).search()
     assert [trial.state for trial in cut.trials][2:] == ["unfinished"]
+    assert plain(searched(tmp_path)) == whole[1]
+
+
+@pytest.mark.parametrize("n_drawn", [0, 1, 2])
+def test_a_search_killed_between_two_values_of_a_trial_ends_the_same(
+    whole: tuple[Path, list[tuple[object, ...]]], tmp_path: Path, n_drawn: int
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    searched(tmp_path, 2)
+    cut = study(tmp_path, planned())
+    names = [param.name for param in cut.params]
+    with pytest.MonkeyPatch.context() as patch:
+        known = Study._distribution
+
+        def until(self: Study, param: Param) -> object:
+            if names.index(param.name) >= n_drawn:
+                raise Killed
+            return known(self, param)
+
+        patch.setattr(Study, "_distribution", until)
+        with pytest.raises(Killed):
+            cut.run(Trains(planned()), trials=5)
+    assert [len(trial.settings) for trial in cut.search().trials] == [3, 3, n_drawn]
     assert plain(searched(tmp_path)) == whole[1]
 
 
