@@ -206,14 +206,16 @@ def build(
     tokens = store.arrays("tokens", lambda: _flat(tokenise(pool.texts, pieces)))
     taught = store.arrays("teacher", lambda: _named(teach(pool, recipe)))
     bags, goal = Ragged(tokens["values"], tokens["offsets"]), taught["goal"]
+    choices = replace(recipe, limit=0, options=Options(), plan=())  # what all members share
     with store.timed("training"):
         table = train_members(
             training.start(bags, pool.groups, goal, taught["vectors"], len(pieces)),
             training.shared_parts([piece for piece, _ in pieces]),
             material(pool, bags, goal, taught["vectors"], recipe),
             recipe.runs(seed),
-            store.path(f"members-{digest(replace(recipe, options=Options(), plan=()))}", "d"),
+            store.path(f"members-{digest(choices)}", "d"),
         )
+    table = training.shorten(table, recipe.limit)
     encoding.write(out, table, pieces, han, recipe.options.levels)
     encoder = encoding.StaticEncoder(out)
     found = {dim: scores(encoder.encode, held, dim) for dim in recipe.options.levels}

@@ -116,7 +116,8 @@ def card(
     return f"""# mini, the built-in encoder of newsrec
 
 A static multilingual Matryoshka encoder: a text is the normalised sum of the vectors of its
-subword pieces; one that comes c times counts √c times.
+subword pieces. News says the most important things first: piece k of a text, from 0, has the weight
+1 / √(1 + k / 16), and one that comes c times counts √c times its mean weight.
 {recipe.n_pieces:,} unigram pieces × {encoder.dim} dimensions, levels
 {", ".join(map(str, encoder.levels))} (prefixes, renormalised), 4 bits per weight with one step size
 per piece. numpy and tokenizers only. Text is normalised with NFKC, lower-cased, Han characters are
@@ -178,7 +179,8 @@ peak rate {options.rate}, linear decay, mean over the last
 from one kind of text only (written sentences, Tatoeba, words), so that negatives are alike. Each
 step takes the loss at the full width and, in turn, at one of the shorter levels. While training,
 pieces share rows with pieces of like spelling; the sums are the table. Start: mean teacher vector
-of the texts that hold the piece.
+of the texts that hold the piece. Pieces count the same wherever they stand while training. At the
+end a vector of length l is made l / (1 + l / {recipe.limit:g}) long.
 Seed {seed}. Minutes by the clock (of processor time): {spent}.
 
 ## Limits

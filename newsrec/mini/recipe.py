@@ -35,6 +35,7 @@ class Recipe:
     )  # fmt: skip
     language_power: float = 0.35  # a text is drawn with weight n ** -power of its language's size
     core_weight: float = 4.0
+    limit: float = 2.0  # of the length of a piece's vector; the median is 1 before
     options: Options = field(default_factory=Options)
     # Temperature and steps of the runs that are averaged: long ones know sentences better, short
     # and soft ones topics.

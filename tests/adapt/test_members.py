@@ -12,7 +12,7 @@ import torch
 
 from newsrec.adapt import members
 from newsrec.adapt.batches import Material, Options, draw
-from newsrec.adapt.static import set_threads, shared_parts, start, train
+from newsrec.adapt.static import set_threads, shared_parts, shorten, start, train
 from newsrec.types import Ragged
 
 N_PIECES, DIM = 40, 8
@@ -90,3 +90,15 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     )
     assert reported == []  # step 0 is not taken again: the checkpoint is that of step 10 of 12
     assert again == pytest.approx(whole, abs=1e-6)
+
+
+def test_long_rows_are_shortened_most_and_keep_their_direction_and_order() -> None:
+    rng = np.random.default_rng(1)
+    table = (rng.standard_normal((50, 8)) * rng.uniform(0, 9, (50, 1))).astype(np.float32)
+    table[7] = 0
+    short = shorten(table, 2.0)
+    before, after = np.linalg.norm(table, axis=1), np.linalg.norm(short, axis=1)
+    assert after == pytest.approx(before / (1 + before / 2), rel=1e-5)
+    assert after.max() < 2
+    assert (np.argsort(before, kind="stable") == np.argsort(after, kind="stable")).all()
+    assert (short * before[:, None]) == pytest.approx(table * after[:, None], rel=1e-4, abs=1e-5)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from newsrec.encode import static
 from newsrec.encode.static import StaticEncoder, quantise, unpack
 from newsrec.errors import DataError
+from newsrec.types import Ragged
 
 TEXTS = [
     "Rain floods the harbour", "Sade tulvii satamaan", "雨で港が浸水", "雨水淹没港口", "",
@@ -133,13 +134,31 @@ def test_write_and_read(small: Path) -> None:
     assert again.revision == encoder.revision
 
 
-def test_a_piece_that_comes_four_times_counts_twice(small: Path) -> None:
+def test_a_piece_that_comes_four_times_counts_twice_its_mean_weight(small: Path) -> None:
     encoder = StaticEncoder(small)
     table = unpack(encoder._codes, encoder._step)
-    expected = 2 * table[1] + table[2]  # ▁a, b
-    assert encoder.encode(["a a ab a"])[0] == pytest.approx(
+    weight = [1 / np.sqrt(1 + place / 16) for place in range(5)]
+    expected = 2 * np.mean([weight[i] for i in (0, 1, 2, 4)]) * table[1] + weight[3] * table[2]
+    assert encoder.encode(["a a ab a"])[0] == pytest.approx(  # ▁a ▁a ▁a b ▁a
         expected / np.linalg.norm(expected), abs=1e-6
     )
+
+
+@given(st.lists(st.lists(st.integers(0, 6), max_size=12), max_size=6))
+def test_weights_are_those_of_a_plain_loop(texts: list[list[int]]) -> None:
+    pieces, weights = static.tally(Ragged.from_lists(texts))
+    assert len(pieces) == len(texts)
+    for text, found, given_weights in zip(texts, pieces, pieces.like(weights), strict=True):
+        assert list(found) == sorted(set(text))
+        for piece, weight in zip(found, given_weights, strict=True):
+            at = [1 / np.sqrt(1 + place / 16) for place, one in enumerate(text) if one == piece]
+            assert weight == pytest.approx(sum(at) / np.sqrt(len(at)), rel=1e-5)
+
+
+def test_a_text_longer_than_its_places_keeps_all_of_its_pieces(encoder: StaticEncoder) -> None:
+    long, same = "rain " * 5_000 + "harbour", "rain " * 5_000
+    a, b = encoder.encode([long, same])
+    assert 0.9 < a @ b < 1
 
 
 @pytest.mark.parametrize("name", ["table.safetensors", "pieces.tsv.gz", "config.json"])
