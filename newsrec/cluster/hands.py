@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from threading import local
 from typing import Any
 
 import numpy as np
@@ -28,20 +27,17 @@ class Hands:
     def __init__(self, n: int) -> None:
         self.n = n
         self._pool = ThreadPoolExecutor(n)
-        self._here = local()
 
     def each(self, do: Callable[..., object], pieces: Iterable[tuple[Any, ...]]) -> None:
-        """Call ``do`` with every piece, in no order; a piece alone is done where we are, and so is
-        what a piece asks for in turn."""
+        """Call ``do`` with every piece, in no order; a piece alone is done where we are."""
         todo = list(pieces)
-        if self.n == 1 or len(todo) < 2 or getattr(self._here, "busy", False):
+        if self.n == 1 or len(todo) < 2:
             for piece in todo:
                 do(*piece)
             return
         waiting = iter(todo)
 
         def work() -> None:
-            self._here.busy = True
             # Taking the next of a list's iterator is one step for the interpreter.
             for piece in waiting:
                 do(*piece)

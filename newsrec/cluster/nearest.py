@@ -15,8 +15,8 @@ EPSILON = 1e-5
 #: Neighbours remembered of each cluster.
 REMEMBERED = 24
 
-#: Lists that are looked through or brought up to date at a time.
-_LISTS = 32_768
+#: Lists that are brought up to date at a time.
+_OWNERS = 65_536
 
 NONE = np.float32(-np.inf)
 NO_ROWS: Rows = np.zeros(0, np.int64)
@@ -59,30 +59,16 @@ class Nearest:
         heir[away] = into
         gone = np.zeros(len(clusters), np.bool_)
         gone[into] = gone[away] = True
-        owner, part = self._take_out(gone, clusters.alive | gone)
+        stale = (gone[self.target] | gone[:, None]) & (self.sim > NONE)
+        stale &= (clusters.alive | gone)[:, None]
+        owner, place = np.nonzero(stale)
+        target = heir[self.target[owner, place]]
+        owner = heir[owner]
+        self.sim[stale] = NONE
         bound = shares[0] * self.bound[into] + shares[1] * self.bound[away]
         self.bound[into] = np.maximum(bound, self.floor)
-        owner = heir[owner]
-        self.enter(owner, heir[part], clusters)
+        self.enter(owner, target, clusters)
         return np.concatenate([owner, into])
-
-    def _take_out(
-        self, gone: NDArray[np.bool_], counts: NDArray[np.bool_]
-    ) -> tuple[Rows, NDArray[np.int32]]:
-        """Take off the lists of those that ``counts (m,)`` whatever is ``gone (m,)``, and all of
-        the lists of those gone: ``(owners, targets)`` of what was there."""
-        found: dict[int, tuple[Rows, NDArray[np.int32]]] = {}
-
-        def some(piece: slice) -> None:
-            sim, target = self.sim[piece], self.target[piece]
-            stale = (gone[target] | gone[piece, None]) & (sim > NONE)
-            stale &= counts[piece, None]
-            found[piece.start] = np.nonzero(stale)[0] + piece.start, target[stale]
-            sim[stale] = NONE
-
-        self._hands.slices(some, len(self.sim), _LISTS)
-        parts = [found[start] for start in sorted(found)]
-        return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
 
     def enter(self, owner: Rows, target: Rows, clusters: Clusters) -> None:
         """Put each ``target (c,)`` on its owner's list, once, as similar as it is by now."""
@@ -112,32 +98,22 @@ class Nearest:
     def add(self, owner: Rows, target: Rows, sim: Floats) -> None:
         """New neighbours, ``(c,)`` each; the best ``k`` of each owner stay, of old and new."""
         order = np.argsort(owner, kind="stable")
-        owner, near, sim = owner[order], target[order].astype(np.int32), sim[order]
+        owner, target, sim = owner[order], target[order].astype(np.int32), sim[order]
         first = np.flatnonzero(first_of(owner))
         lengths = np.diff(np.append(first, len(owner)))
         owners = owner[first]
         # As many of each owner at a time as fit on a list.
         while len(owners):
             some = np.minimum(lengths, self.k)
-            self._add(owners, first, some, near, sim)
+            for a in range(0, len(owners), _OWNERS):
+                few = slice(a, a + _OWNERS)
+                row = np.repeat(np.arange(len(owners[few])), some[few])
+                place = np.arange(len(row)) - np.repeat(np.cumsum(some[few]) - some[few], some[few])
+                at = first[few][row] + place
+                self._insert(owners[few], row, place, target[at], sim[at])
             first, lengths = first + some, lengths - some
             left = lengths > 0
             first, lengths, owners = first[left], lengths[left], owners[left]
-
-    def _add(
-        self, owners: Rows, first: Rows, counts: Rows, target: NDArray[np.int32], sim: Floats
-    ) -> None:
-        """For each of ``owners (o,)``, all different, the ``counts``, at most ``k``, neighbours
-        that begin at ``first``."""
-
-        def some(few: slice) -> None:
-            n = counts[few]
-            row = np.repeat(np.arange(len(n)), n)
-            place = np.arange(len(row)) - (np.cumsum(n) - n)[row]
-            at = first[few][row] + place
-            self._insert(owners[few], row, place, target[at], sim[at])
-
-        self._hands.slices(some, len(owners), _LISTS)
 
     def _insert(
         self, owners: Rows, row: Rows, place: Rows, target: NDArray[np.int32], sim: Floats
@@ -161,15 +137,6 @@ class Nearest:
         -1 where no neighbour reaches the floor. Of neighbours that are equally similar the smallest
         slot is the nearest. Not certain: an unlisted cluster could be as near.
         """
-        chosen, certain = np.empty(len(rows), np.int64), np.empty(len(rows), np.bool_)
-
-        def some(piece: slice) -> None:
-            chosen[piece], certain[piece] = self._settle(rows[piece], clusters)
-
-        self._hands.slices(some, len(rows), _LISTS)
-        return chosen, certain
-
-    def _settle(self, rows: Rows, clusters: Clusters) -> tuple[Rows, NDArray[np.bool_]]:
         sim = self.sim[rows]
         best = sim.max(1)
         bound = self.bound[rows]
