@@ -192,10 +192,8 @@ class Bench:
             history_texts=scene.history.texts(self.corpus) if "texts" in recipe.needs else None,
             listed=self._listed(recipe),
         )
-        options: dict[str, object] = {"view": self.config.view}
-        if self.config.protocol == "newsreclib":
-            options["history_limit"] = None
-        ranker = build.ranker(system.ranker, given, options)
+        whole = {"history_limit": None} if self.config.protocol == "newsreclib" else {}
+        ranker = build.ranker(system.ranker, given, {"view": self.config.view, **whole})
         return ranker.score(scene.readable if text else scene.impressions, features)
 
     def origin(self, encoder: Mapping[str, object], seed: int) -> Provenance:

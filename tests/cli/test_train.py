@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +83,21 @@ def test_options_win_over_a_file_that_says_the_same(trained: Path, tmp_path: Pat
         for root in (trained, tmp_path / "a")
     )
     assert one == other
+
+
+def test_an_encoder_learns_along_and_stays_with_its_head(tmp_path: Path) -> None:
+    where = tmp_path / "out" / "eng-6-shots"
+    well("train", "--head", "lfrec-scl", "--encoder", models.bert(tmp_path / "tiny"), "--trainable",
+         "lora", "--shots", "6", "--seeds", "42", "--test", "none", "--no-track", "--set",
+         "epochs=1,rank=2,precision=bf16,checkpointing=true", "--out", where.parent)  # fmt: skip
+    best = where / "seed42" / "best"
+    made = json.loads((best / "manifest.json").read_text())["made"]
+    assert made["tower"]["tuning"] == {"policy": "lora", "rank": 2, "alpha": 32, "dropout": 0.1,
+                              "precision": "bf16"}  # fmt: skip
+    assert (best / "encoder").is_dir()
+    page = well("recommend", "--user", "U123", "--lang", "fin", "--ranker", where, "--k", "3",
+                "--format", "json")  # fmt: skip
+    assert page.count('"because"') == 3
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from newsrec.encode.presets import BUILT_IN, THRESHOLDS
 from tests.bench import others, quality
 from tests.bench.news_sets import GRADES, SHELVES, Graded, opening, semeval
 from tests.bench.sample_clusters import (
+    held_out,
     recovered,
     relational_similarity,
     shelves,
@@ -28,6 +29,14 @@ def blobs(n: int = 120, k: int = 4) -> tuple[np.ndarray, np.ndarray]:
     topic = rng.integers(0, k, n)
     vectors = np.eye(k, 16, dtype=np.float32)[topic] + 0.1 * rng.standard_normal((n, 16))
     return vectors.astype(np.float32), topic
+
+
+def test_a_held_out_threshold_finds_what_is_clear_and_not_what_is_not_there() -> None:
+    rng, stories = np.random.default_rng(3), np.repeat(np.arange(12), 2)
+    clear = np.eye(12, 16)[stories] + 0.02 * rng.standard_normal((24, 16))
+    found = held_out(clear.astype(np.float32), stories, 16, times=5)
+    assert found.tolist() == [1.0] * 10
+    assert held_out(clear.astype(np.float32), rng.permutation(stories), 16, times=5).max() < 0.5
 
 
 def test_an_opening_is_the_title_and_as_much_as_fits() -> None:
