@@ -34,18 +34,24 @@ class EmbeddingStore:
     """Embeddings under ``root`` (default: ``data/embeddings``).
 
     ``dtype`` of the files: float32, or float16 at half the size. ``batch_size`` texts are encoded
-    between two writes: what a killed run loses. Safe for several processes at once.
+    between two writes: what a killed run loses. ``verify``: read whole files to find damage;
+    without it, of large ones only the beginning and the end. Safe for several processes at once.
     """
 
     def __init__(
-        self, root: Path | str | None = None, *, dtype: str = "float32", batch_size: int = 256
+        self,
+        root: Path | str | None = None,
+        *,
+        dtype: str = "float32",
+        batch_size: int = 256,
+        verify: bool = True,
     ) -> None:
         if dtype not in ("float32", "float16"):
             raise ConfigError(f"dtype {dtype!r}, expected float32 or float16")
         if batch_size < 1:
             raise ConfigError(f"batch_size: {batch_size}, expected at least 1")
         self.root = data_root() / "embeddings" if root is None else Path(root)
-        self.dtype, self.batch_size = dtype, batch_size
+        self.dtype, self.batch_size, self.verify = dtype, batch_size, verify
 
     def get(
         self,
@@ -79,7 +85,7 @@ class EmbeddingStore:
         spec = self.spec(encoder, texts.language, view, corpus)
         place, digest = Place.of(self.root, spec), digest_of(texts, view)
         try:
-            found = None if force else _opened(place, spec, digest)
+            found = None if force else _opened(place, spec, digest, self.verify)
         except StaleCacheError:
             found = None  # another process may be replacing it: judge with the lock held
         if found is not None:
@@ -87,12 +93,12 @@ class EmbeddingStore:
         try:
             with place.locked():
                 # Whoever held the lock may have made just this matrix.
-                found = None if force else _opened(place, spec, digest)
+                found = None if force else _opened(place, spec, digest, self.verify)
                 if found is not None:
                     return found
                 filling = Filling(encoder, texts, spec, place, self.batch_size)
                 encoded = filling.run(digest, force=force, on_progress=on_progress)
-                made = _opened(place, spec, digest)
+                made = _opened(place, spec, digest, self.verify)
         except OSError as error:
             raise DataError(f"{place.folder}: cannot store embeddings ({error})") from error
         assert made is not None  # it was written a moment ago, with the lock held
@@ -108,10 +114,10 @@ class EmbeddingStore:
         return EmbeddingSpec(replace(encoder.spec, dtype=self.dtype), language, view, corpus)
 
 
-def _opened(place: Place, spec: EmbeddingSpec, digest: str) -> Filled | None:
+def _opened(place: Place, spec: EmbeddingSpec, digest: str, verify: bool) -> Filled | None:
     """The matrix in ``place`` if it was made from the same texts; changed texts under an old
     fingerprint are encoded, not overlooked."""
-    found = open_matrix(place.folder, spec)
+    found = open_matrix(place.folder, spec, verify=verify)
     if found is None or found[1]["text_digest"] != digest:
         return None
     return Filled(found[0], 0, int(found[1]["distinct"]), place.folder)

@@ -47,7 +47,8 @@ class Vectors:
             self._words = Words(encoder, trust_remote_code) if store is None else None
             encoder = load_encoder(encoder, trust_remote_code=trust_remote_code)
         self._encoder = encoder
-        self._store = EmbeddingStore() if store is None else store
+        # A page is to be there at once; `newsrec encode` and `evaluate` read all of a file.
+        self._store = EmbeddingStore(verify=False) if store is None else store
         self._centre = centre
         self._shelves = tuple(shelves)
         self._common: NDArray[np.float64] | None = None
