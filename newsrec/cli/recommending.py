@@ -50,8 +50,12 @@ def _tell(found: Recommendations, request: Request) -> None:
     """On stderr: why a list is not personal, and how much of a mixed one each language has."""
     if found.fallback:
         typer.echo(f"newsrec: {found.fallback}", err=True)
-    elif len(request.languages) > 1:
+    if len(request.languages) > 1:
         shares = exposure([item.language for item in found.items]).items()
-        shown = ", ".join(f"{language} {share:.0%}" for language, share in shares)
-        removed = f"mean removed: {request.centre or 'language'}"
-        typer.echo(f"newsrec: mixed shelf, {removed}; exposure: {shown}", err=True)
+        shown = ", ".join(f"{language} {share:.0%}" for language, share in shares) or "none"
+        how = (
+            "languages by turns"
+            if found.fallback
+            else (f"mean removed: {request.centre or 'language'}")
+        )
+        typer.echo(f"newsrec: mixed shelf, {how}; exposure: {shown}", err=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -197,11 +197,8 @@ def _fallback(
     rows = rows[cold.order(corpus.news, rows, moment)]
     # The place in that order is what ranks; the heat is what is reported.
     places = -np.arange(len(rows), dtype=np.float32)
-    lists = {
-        language: (rows[here], places[here])
-        for language, shelf in offer.items()
-        for here in [np.isin(rows, shelf)]
-    }
+    spoken = _by_turns(rows, list(offer.values()))
+    lists = {language: (rows[spoken == i], places[spoken == i]) for i, language in enumerate(offer)}
 
     def search(n: int) -> MixedList:
         return merge(lists, n, corpus.news.story, once=_once(varied))
@@ -213,6 +210,14 @@ def _fallback(
     who = history if known else f"no reader {request.user!r} in this corpus"
     note = f"{who}: fresh and popular articles instead, spread over categories"
     return _list(corpus, request, best, [None] * len(best.rows), varied, fallback=note)
+
+
+def _by_turns(rows: Rows, shelves: Sequence[Rows]) -> Rows:
+    """Which of the ``shelves`` shows each of ``rows (n,)``: of those that have it the one whose
+    turn it is or comes next, so that a mixed list is not all in the language named first."""
+    has = np.stack([np.isin(rows, shelf) for shelf in shelves])
+    wait = (np.arange(len(shelves))[:, None] - np.arange(len(rows))) % len(shelves)
+    return np.asarray(np.where(has, wait, len(shelves)).argmin(0))
 
 
 def _because(

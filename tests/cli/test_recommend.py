@@ -113,6 +113,14 @@ def test_an_unknown_reader_gets_the_fallback_and_a_note() -> None:
     assert len(set(categories.tolist())) == 6
 
 
+def test_a_fallback_from_several_shelves_takes_them_by_turns() -> None:
+    done = run("--user", "nobody", "--lang", "grn,tha,eng", "--k", "9", "--format", "json")
+    assert done.returncode == 0
+    spoken = [item["language"] for item in json.loads(done.stdout)["items"]]
+    assert min(spoken.count(code) for code in ("grn", "tha", "eng")) >= 2
+    assert "languages by turns; exposure: " in done.stderr
+
+
 def test_as_of_and_max_age_bound_the_shelf() -> None:
     found = page(
         "--user", "U123", "--lang", "fin", "--as-of", "2026-03-12T00:00:00", "--max-age", "3d",
