@@ -88,9 +88,10 @@ def extend(
 
     ``vectors (n, dim)``: those of the tree's articles first, then the new ones. Clusters of the
     tree merge with new articles and with each other as if they had just been made. With a
-    ``window``, stories whose last article is older than the newest of ``published (n,)`` by more
-    than that are closed and stay as they are. Costs a fraction of a new clustering; do that from
-    time to time, and `follow` it.
+    ``window``, stories whose last article is older than the new ones by more than that are closed
+    and stay as they are. ``published (n,)``; the new articles' time is their median, so that one
+    wrong date closes nothing, and a story with an article without a time (NaT) stays open. Costs a
+    fraction of a new clustering; do that from time to time, and `follow` it.
     """
     linkage_named(linkage)
     n_old, n = len(tree), len(vectors)
@@ -133,10 +134,14 @@ def _closed(
     """Which articles are in an old story that is too long ago."""
     if published is None or len(published) <= int(rows.max(initial=-1)):
         raise DataError("a window of time needs `published`, a time for every row of vectors")
-    times = np.asarray(published, "datetime64[s]")[rows].astype(np.int64)
+    times = np.asarray(published, "datetime64[s]")[rows]
+    dated = ~np.isnat(times)
+    new = times[(rows >= n_old) & dated].astype(np.int64)
+    if not len(new):
+        return np.zeros(len(rows), np.bool_)
     last = np.full(int(start.max(initial=-1)) + 1, np.iinfo(np.int64).min)
-    np.maximum.at(last, start, times)
-    oldest = times.max(initial=0) - int(window / np.timedelta64(1, "s"))
+    np.maximum.at(last, start, np.where(dated, times.astype(np.int64), np.iinfo(np.int64).max))
+    oldest = np.median(new) - window / np.timedelta64(1, "s")
     return np.asarray((last[start] < oldest) & (rows < n_old))
 
 

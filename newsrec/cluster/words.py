@@ -64,6 +64,10 @@ class Word:
     stop: bool
 
 
+#: Letters of a word that may name something: German compounds stay below it.
+_LONGEST = 60
+
+
 def words(text: str, language: str, cut: Cut | None = None) -> list[str]:
     """The words of ``text`` that may be keywords: folded, in order, repeated as they come.
 
@@ -162,7 +166,9 @@ def _trimmed(key: str, start: int, end: int, language: str) -> tuple[int, int, s
 
 
 def slight(key: str) -> bool:
-    """A numeral (二十 too), or a single letter that is no Han character."""
+    """A numeral (二十 too), a single letter that is no Han character, or too long for a word."""
+    if len(key) > _LONGEST:
+        return True
     letters = [c for c in key if unicodedata.category(c)[0] in "LN"]
     if all(c.isnumeric() for c in letters):
         return True

@@ -159,20 +159,28 @@ def shelf_today(
     """
     n = len(corpus.news)
     beside = vectors.beside(centre="language", shelves=languages)
+    whole = vectors.beside(centre="none", shelves=languages)
     total = np.zeros((n, vectors.encoder.spec.dim), np.float32)
     for language in languages:
         side, rows = beside.side(language), corpus.texts(language).rows
         for start in range(0, len(rows), _BLOCK):
             some = rows[start : start + _BLOCK]
-            total[some] += unit_rows(side.at(some))
+            found, bare = side.at(some), whole.side(language).at(some)
+            # What is the mean itself (a shelf of one text) has no direction without it.
+            found = np.where(_long(found), found, bare)
+            total[some] += unit_rows(np.where(_long(bare), found, 0))
     present = np.ones(n, np.bool_)
     for start in range(0, n, _BLOCK):
         block = total[start : start + _BLOCK]
         for dim in dims:
-            length = np.sqrt(np.einsum("ij,ij->i", block[:, :dim], block[:, :dim]))
-            present[start : start + _BLOCK] &= length > 1e-6
+            present[start : start + _BLOCK] &= _long(block[:, :dim])[:, 0]
     check_vectors(total, np.flatnonzero(present), sorted(set(dims)))
     return Today(np.asarray(corpus.news.ids), total, present, corpus.news.published)
+
+
+def _long(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """``(n, 1)``: which rows have a direction, and are not the rest of a difference."""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)) > 1e-6)[:, None]
 
 
 def place_of(corpus: Corpus, encoder: EncoderSpec, cut: Cut) -> Path:

@@ -260,3 +260,20 @@ def test_places_that_cannot_be_written_are_told_before_anything_slow(tmp_path: P
         done = run("cluster", "show", option, place)
         assert done.returncode == 3
         assert option in done.stderr
+
+
+def test_a_shelf_of_one_text_is_one_story(tmp_path: Path) -> None:
+    with (tmp_path / "articles.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "language", "title", "abstract"])
+        rows.writerows([f"A{i}", "eng", "Ferry runs again", "It left on time."] for i in range(30))
+        rows.writerow(["A30", "eng", "", "…"])
+    (tmp_path / "clicks.csv").write_text("user,article,time\nu,A0,2026-03-01T08:00:00\n")
+    done = run("prepare", "articles", tmp_path / "articles.csv", "--clicks",
+               tmp_path / "clicks.csv", "--out", tmp_path / "corpus")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    done = run("cluster", "build", "--corpus", tmp_path / "corpus", "--out", tmp_path / "c.npz")
+    assert done.returncode == 0, done.stderr
+    assert "30 articles, 1 without text" in done.stdout
+    tree = load_clusters(tmp_path / "c.npz").tree
+    assert (tree.labels[:, :30] == 0).all()

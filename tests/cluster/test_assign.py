@@ -171,3 +171,19 @@ def test_extending_leaves_closed_stories_alone() -> None:
         extend(tree, more, window=DAY)
     with pytest.raises(DataError, match="3 rows, the tree has 4"):
         extend(tree, vectors[:3])
+
+
+def test_a_wrong_or_missing_date_closes_no_story() -> None:
+    vectors, tree = shelf()
+    more, nat = np.concatenate([vectors, vectors[:1], vectors[3:]]), np.datetime64("NaT")
+    window = np.timedelta64(10, "D")
+    alike = [[0, 0, 0, 1, 0, 1], [0, 0, 1, 2, 0, 2]]
+    undated = np.full(6, nat, "datetime64[s]")
+    assert extend(tree, more, published=undated, window=window).labels.tolist() == alike
+    times = np.array([0, 0, 0, 0, 5, 5]) * DAY + START
+    times[:2] = nat  # the first story has no date, the others are five days old
+    assert extend(tree, more, published=times, window=window).labels.tolist() == alike
+    three = np.concatenate([more, vectors[2:3]])
+    times = np.array([0, 0, 0, 0, 5, 5, 30_000]) * DAY + START  # one from the far future
+    found = extend(tree, three, published=times, window=window)
+    assert found.labels[1].tolist() == [0, 0, 1, 2, 0, 2, 1]

@@ -418,8 +418,11 @@ def test_a_link_to_a_cluster_opens_it(chrome: Browser, sample: Path, tmp_path: P
     page.run(f"location.hash = {json.dumps(place)}")
     page.wait("document.querySelectorAll('#path li').length === 3")
     assert page.text("#panel h2") == name
-    page.run("location.hash = '#nothing-here'")
-    page.wait("document.querySelectorAll('#path li').length === 1")
+    for nowhere in ("#nothing-here", "#%", "#%E0%A4%A"):
+        page.run(f"location.hash = {json.dumps(place)}")
+        page.wait("document.querySelectorAll('#path li').length === 3")
+        page.run(f"location.hash = {json.dumps(nowhere)}")
+        page.wait("document.querySelectorAll('#path li').length === 1")
 
 
 def test_it_prints_in_black_on_white(chrome: Browser, sample: Path) -> None:

@@ -45,6 +45,7 @@ CONTENT = {
         ("khm", "រដ្ឋាភិបាលប្រកាសច្បាប់", ["រដ្ឋាភិបាល", "ប្រកាស", "ច្បាប់"]),
         ("eng", "G20 ٣ ५ ½ Ⅷ 12th", ["g20", "viii"]),
         ("eng", "", []),
+        ("eng", f"harbour {'x' * 61} {'y' * 60}", ["harbour", "y" * 60]),
     ],
 )
 def test_words_are_those_of_the_language(language: str, text: str, expected: list[str]) -> None:

@@ -62,7 +62,9 @@ function remember(node) {
 }
 
 function recall() {
-  go(byId.get(decodeURIComponent(location.hash.slice(1))) || root, { quiet: true });
+  let place = "";
+  try { place = decodeURIComponent(location.hash.slice(1)); } catch { /* no place has such a name */ }
+  go(byId.get(place) || root, { quiet: true });
 }
 
 function drawPath() {
