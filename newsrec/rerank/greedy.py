@@ -86,6 +86,12 @@ def by_worth(worth: Floats, order: Ints) -> Ints:
     return order[np.argsort(-steps, axis=-1, kind="stable")]
 
 
+def tame(scores: Floats) -> Floats:
+    """Scores whose differences and squares would be no numbers, in [-1, 1]; others as they are."""
+    most = np.abs(scores).max()
+    return scores / most if most > 1e150 else scores
+
+
 def relevance_of(pool: Pool) -> Floats:
     """Scores mapped to [0, 1] inside the pool, ``(n,)``; all 0 where they are all the same.
 
@@ -94,6 +100,7 @@ def relevance_of(pool: Pool) -> Floats:
     scores = np.asarray(pool.scores, np.float64)
     if not len(scores):
         return scores
+    scores = tame(scores)
     low = scores.min()
     span = scores.max() - low
     return (scores - low) / span if span > 0 else np.zeros(len(scores))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsrec.errors import ConfigError
-from newsrec.rerank.greedy import Floats, Ints, by_worth, check_weight, score_order
+from newsrec.rerank.greedy import Floats, Ints, by_worth, check_weight, score_order, tame
 from newsrec.rerank.mix import Mix
 from newsrec.types import Pool
 
@@ -66,4 +66,5 @@ def standard(values: NDArray[np.floating]) -> Floats:
     x = np.asarray(values, np.float64)
     if not len(x) or x.min() == x.max():
         return np.zeros(len(x))
+    x = tame(x)
     return np.asarray((x - x.mean()) / x.std())

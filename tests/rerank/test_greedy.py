@@ -7,6 +7,7 @@ import pytest
 
 from newsrec.rerank.cosines import Cosines
 from newsrec.rerank.greedy import by_worth, greedy, relevance_of, score_order
+from newsrec.rerank.manner import standard
 from newsrec.types import Pool
 from tests.rerank.made import pool_of
 
@@ -65,3 +66,9 @@ def test_cosines_of_more_numbers_than_one_product_takes() -> None:
         plain = np.divide(vectors @ vectors[2], lengths, out=np.zeros(n), where=lengths > 0)
         assert np.allclose(found, plain, atol=1e-5)
         assert found[1] == 0
+
+
+def test_huge_scores_are_only_large() -> None:
+    scores = np.array([0.0, 1e308, -1e308, 3.0])
+    assert relevance_of(Pool(scores=scores)).tolist() == [0.5, 1, 0, 0.5]
+    assert np.isfinite(standard(scores)).all()
