@@ -129,8 +129,8 @@ def _read_error(folder: Path, error: Exception) -> DataError:
 class StaticEncoder:
     """Sum of subword vectors, normalised; levels 64, 128, 256 are prefixes, renormalised.
 
-    Piece k of a text, from 0, has the weight 1/√(1 + k/16); one that comes c times counts √c times
-    its mean weight.
+    Piece k of a text, from 0, has the weight 1/√(1 + k/16), no less than that of piece 1,023; one
+    that comes c times counts √c times its mean weight.
 
     A text without a known piece (empty, only punctuation) gets the zero vector: its dot product
     with everything is 0, so it neither helps nor hurts in late fusion. Raises `DataError` when

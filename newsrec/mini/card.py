@@ -77,15 +77,21 @@ def _cell(value: float | None) -> str:
 def _data(pool: Pool, dropped: Mapping[str, int], recipe: Recipe) -> str:
     lengths = pool.groups.lengths
     rows = []
+    used = {name: part for name, part in recipe.share.items() if name in pool.sources}
+    told: set[str] = set()
     for key, source in SOURCES.items():
         joined = "dictionary" if key in ("muse", "wiktionary") else key
         if joined not in pool.sources:
             continue
+        if joined in told:
+            rows.append([source.folder, source.what, source.licence, *["with the others"] * 4])
+            continue
+        told.add(joined)
         mine = pool.source == pool.sources.index(joined)
         rows.append([
             source.folder, source.what, source.licence,
             f"{int((lengths[mine] > 1).sum()):,}", f"{int(lengths[mine].sum()):,}",
-            f"{dropped[joined]:,}", f"{100 * recipe.share.get(joined, 0):.1f} %",
+            f"{dropped[joined]:,}", f"{100 * used.get(joined, 0) / sum(used.values()):.1f} %",
         ])  # fmt: skip
     head = [
         "folder",
@@ -117,7 +123,8 @@ def card(
 
 A static multilingual Matryoshka encoder: a text is the normalised sum of the vectors of its
 subword pieces. News says the most important things first: piece k of a text, from 0, has the weight
-1 / √(1 + k / 16), and one that comes c times counts √c times its mean weight.
+1 / √(1 + k / 16), no less than that of piece 1,023, and one that comes c times counts √c times its
+mean weight.
 {recipe.n_pieces:,} unigram pieces × {encoder.dim} dimensions, levels
 {", ".join(map(str, encoder.levels))} (prefixes, renormalised), 4 bits per weight with one step size
 per piece. numpy and tokenizers only. Text is normalised with NFKC, lower-cased, Han characters are
