@@ -193,10 +193,14 @@ def _with_negatives(
     rng = np.random.default_rng(options.seed)
     found, short = add_negatives(visits, shelves, language_of, options.negatives, window, rng)
     lone = sum(not visit.complete for visit in visits)
-    return found, (
-        f"candidates are synthetic: {options.negatives} unclicked articles added to {lone:,} lone "
-        f"clicks, fewer to {short:,} of them (seed {options.seed})"
+    added = sum(len(visit.shown) for visit in found) - sum(len(visit.shown) for visit in visits)
+    note = (
+        f"candidates are synthetic: {added:,} unclicked articles added to {lone:,} lone clicks, "
+        f"{options.negatives} to each but {short:,} that got fewer (seed {options.seed})"
     )
+    if not added:
+        note += f"; none came out in the {options.negatives_days} days before: --negatives-days"
+    return found, note
 
 
 def _cuts(impressions: Impressions, options: ArticleOptions) -> tuple[np.datetime64, np.datetime64]:

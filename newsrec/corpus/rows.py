@@ -61,7 +61,7 @@ def _parquet_rows(raw: RawFile, columns: Sequence[str], kind: str) -> Iterator[R
     with raw.open() as stream:
         data = stream.read()
     try:
-        table = pq.read_table(pa.BufferReader(data), use_threads=False, pre_buffer=False)
+        table = pq.read_table(pa.BufferReader(data))
         names = [str(name) for name in table.column_names]
         places = _places(raw.shown, names, columns, kind)
         lists = [table.column(place).cast(pa.string()).to_pylist() for place in places]

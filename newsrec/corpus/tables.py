@@ -267,7 +267,7 @@ def _parquet(stream: BinaryIO, raw: RawFile) -> tuple[dict[str, list[Any]], list
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(pa.BufferReader(stream.read()), use_threads=False, pre_buffer=False)
+        table = pq.read_table(pa.BufferReader(stream.read()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise DataError(f"{raw.shown}: not a Parquet file ({error})") from None
     columns = {str(name): _cells(table.column(k)) for k, name in enumerate(table.column_names)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -294,7 +295,12 @@ def test_negatives_are_recent_unclicked_and_of_the_language_of_the_click(tmp_pat
         assert len(set((rows % 2).tolist())) == 1
     assert len({place for place in places if place >= 0}) > 2
     assert corpus.info["negatives"] == {"synthetic": 5, "days": 3.0, "seed": 42}
-    assert any("candidates are synthetic: 5" in note for note in report.notes)
+    added = sum(int((~corpus.impressions(split).clicked).sum()) for split in corpus.splits)
+    told = [note for note in report.notes if "candidates are synthetic: " in note]
+    (count,) = re.findall(r"synthetic: ([\d,]+) unclicked .* 5 to each but", told[0])
+    assert int(count.replace(",", "")) == added > 0
+    _, bare = _prepare(tmp_path, articles, clicks, **{**options, "negatives_days": 1e-6})
+    assert any("synthetic: 0 " in n and n.endswith("--negatives-days") for n in bare.notes)
     again, _ = _prepare(tmp_path, articles, clicks, **options)
     assert again.fingerprint == corpus.fingerprint
     other, _ = _prepare(tmp_path, articles, clicks, **options, seed=1)
