@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from newsrec.cluster.clusters import linkage_named
 from newsrec.cluster.levels import Level, check_vectors
 from newsrec.cluster.linkage import merge_nearest
+from newsrec.cluster.plant import by_vector
 from newsrec.errors import DataError
 from newsrec.types.clusters import ClusterTree, Labels, dense
 
@@ -87,11 +88,12 @@ def extend(
     """The tree with new articles: clusters go on from where they were, they are never split.
 
     ``vectors (n, dim)``: those of the tree's articles first, then the new ones. Clusters of the
-    tree merge with new articles and with each other as if they had just been made. With a
-    ``window``, stories whose last article is older than the new ones by more than that are closed
-    and stay as they are. ``published (n,)``; the new articles' time is their median, so that one
-    wrong date closes nothing, and a story with an article without a time (NaT) stays open. Costs a
-    fraction of a new clustering; do that from time to time, and `follow` it.
+    tree merge with new articles and with each other as if they had just been made; a new article
+    that equals an old one is where that is. With a ``window``, stories whose last article is older
+    than the new ones by more than that are closed and stay as they are. ``published (n,)``; the new
+    articles' time is their median, so that one wrong date closes nothing, and a story with an
+    article without a time (NaT) stays open. Costs a fraction of a new clustering; do that from time
+    to time, and `follow` it.
     """
     linkage_named(linkage)
     n_old, n = len(tree), len(vectors)
@@ -103,10 +105,14 @@ def extend(
     labels = np.full((tree.n_levels, n), -1, np.int32)
     group: NDArray[np.integer] = np.zeros(len(rows), np.int32)
     levels = [Level(dim, t) for dim, t in zip(tree.dims, tree.thresholds, strict=True)]
+    copy, known = _copies(chosen, rows < n_old)
     for level, chosen_level in enumerate(levels):
         start = _alone(tree.labels[level], n)[rows]
         if window is not None and level == tree.n_levels - 1:
-            group = _apart(group, start, _closed(start, rows, n_old, published, window))
+            closed = _closed(start, rows, n_old, published, window)
+            group = _apart(group, start, closed)
+            copy, known = copy[~closed[known]], known[~closed[known]]
+        start[copy] = start[known]
         forest = merge_nearest(
             chosen, chosen_level.threshold, linkage,
             dim=chosen_level.dim, group=group, start=dense(start),
@@ -122,6 +128,17 @@ def _alone(labels: Labels, n: int) -> NDArray[np.int64]:
     loose = np.flatnonzero(out < 0)
     out[loose] = out.max(initial=-1) + 1 + np.arange(len(loose))
     return out
+
+
+def _copies(vectors: NDArray[np.floating], old: NDArray[np.bool_]) -> tuple[Ids, Ids]:
+    """New rows of ``vectors (n, dim)`` that equal an old one, and the first that they equal."""
+    order = by_vector(vectors)
+    other = np.ones(len(vectors), np.bool_)
+    other[1:] = (vectors[order[1:]] != vectors[order[:-1]]).any(1)
+    first = np.empty(len(vectors), np.int64)
+    first[order] = order[other][np.cumsum(other) - 1]
+    copy = np.flatnonzero(~old & old[first])
+    return copy, first[copy]
 
 
 def _closed(

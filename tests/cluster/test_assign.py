@@ -187,3 +187,14 @@ def test_a_wrong_or_missing_date_closes_no_story() -> None:
     times = np.array([0, 0, 0, 0, 5, 5, 30_000]) * DAY + START  # one from the far future
     found = extend(tree, three, published=times, window=window)
     assert found.labels[1].tolist() == [0, 0, 1, 2, 0, 2, 1]
+
+
+def test_a_copy_is_where_its_original_is() -> None:
+    angle = np.radians([0.0, 50.0, 80.0])
+    vectors = np.stack([np.cos(angle), np.sin(angle)], 1).astype(np.float32)
+    tree = ClusterTree(np.array([[0, 0, 0], [0, 0, 1]], np.int32), (2, 2), (0.0, 0.85))
+    more = np.concatenate([vectors, vectors[1:2]])  # by its story's mean nearer to the other one
+    assert extend(tree, more).labels.tolist() == [[0, 0, 0, 0], [0, 0, 1, 0]]
+    times = np.array([0, 0, 0, 30]) * DAY + START
+    late = extend(tree, more, published=times, window=np.timedelta64(9, "D"))
+    assert late.labels.tolist() == [[0, 0, 0, 0], [0, 0, 1, 2]]
