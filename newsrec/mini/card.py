@@ -122,9 +122,8 @@ def card(
     return f"""# mini, the built-in encoder of newsrec
 
 A static multilingual Matryoshka encoder: a text is the normalised sum of the vectors of its
-subword pieces. News says the most important things first: piece k of a text, from 0, has the weight
-1 / √(1 + k / 16), no less than that of piece 1,023, and one that comes c times counts √c times its
-mean weight.
+subword pieces. The most important comes first in news: piece k of a text, from 0, has the weight
+1 / √(1 + min(k, 1023) / 16), and one that comes c times counts √c times its mean weight.
 {recipe.n_pieces:,} unigram pieces × {encoder.dim} dimensions, levels
 {", ".join(map(str, encoder.levels))} (prefixes, renormalised), 4 bits per weight with one step size
 per piece. numpy and tokenizers only. Text is normalised with NFKC, lower-cased, Han characters are
