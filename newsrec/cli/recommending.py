@@ -53,9 +53,6 @@ def _tell(found: Recommendations, request: Request) -> None:
     if len(request.languages) > 1:
         shares = exposure([item.language for item in found.items]).items()
         shown = ", ".join(f"{language} {share:.0%}" for language, share in shares) or "none"
-        how = (
-            "languages by turns"
-            if found.fallback
-            else (f"mean removed: {request.centre or 'language'}")
-        )
+        removed = f"mean removed: {request.centre or 'language'}"
+        how = "languages by turns" if found.fallback else removed
         typer.echo(f"newsrec: mixed shelf, {how}; exposure: {shown}", err=True)
