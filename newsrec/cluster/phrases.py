@@ -92,8 +92,7 @@ def _spans(text: str, found: list[Word], language: str, longest: int) -> Iterabl
             last = found[end - 1]
             if end > start + 1 and not _adjacent(text, found[end - 2], last, unspaced):
                 break
-            # A word may be longer than a phrase of an unspaced language; a longer one is no word.
-            if last.end - first.start > (limit if end > start + 1 else _LONGEST["spaced"]):
+            if last.end - first.start > limit and end > start + 1:
                 break
             # An unspaced phrase with a particle inside is half a sentence.
             if unspaced and last.stop:

@@ -26,8 +26,8 @@ _BLOCK = 4096  # texts encoded together; bounds memory, changes no vector
 _ROWS = 1 << 12  # vectors gathered at once, the same; fits a cache
 _PLACES = 1 << 10  # places in a text that are told apart
 
-#: Weight of a piece by its place: news says the most important things first. The half-way of 16
-#: pieces was chosen on SemEval 2022 task 8, see scripts/EXPERIMENTS.md.
+#: Weight of a piece by its place: news says the most important things first. The 16 was chosen on
+#: SemEval 2022 task 8, see scripts/EXPERIMENTS.md.
 _LEAD = (1 / np.sqrt(1 + np.arange(_PLACES) / 16)).astype(np.float32)
 
 

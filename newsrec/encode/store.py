@@ -85,7 +85,7 @@ class EmbeddingStore:
         spec = self.spec(encoder, texts.language, view, corpus)
         place, digest = Place.of(self.root, spec), digest_of(texts, view)
         try:
-            found = None if force else _opened(place, spec, digest, self.verify)
+            found = None if force else _opened(place, spec, digest, verify=self.verify)
         except StaleCacheError:
             found = None  # another process may be replacing it: judge with the lock held
         if found is not None:
@@ -93,12 +93,12 @@ class EmbeddingStore:
         try:
             with place.locked():
                 # Whoever held the lock may have made just this matrix.
-                found = None if force else _opened(place, spec, digest, self.verify)
+                found = None if force else _opened(place, spec, digest, verify=self.verify)
                 if found is not None:
                     return found
                 filling = Filling(encoder, texts, spec, place, self.batch_size)
                 encoded = filling.run(digest, force=force, on_progress=on_progress)
-                made = _opened(place, spec, digest, self.verify)
+                made = _opened(place, spec, digest, verify=False)  # just written
         except OSError as error:
             raise DataError(f"{place.folder}: cannot store embeddings ({error})") from error
         assert made is not None  # it was written a moment ago, with the lock held
@@ -114,7 +114,7 @@ class EmbeddingStore:
         return EmbeddingSpec(replace(encoder.spec, dtype=self.dtype), language, view, corpus)
 
 
-def _opened(place: Place, spec: EmbeddingSpec, digest: str, verify: bool) -> Filled | None:
+def _opened(place: Place, spec: EmbeddingSpec, digest: str, *, verify: bool) -> Filled | None:
     """The matrix in ``place`` if it was made from the same texts; changed texts under an old
     fingerprint are encoded, not overlooked."""
     found = open_matrix(place.folder, spec, verify=verify)
