@@ -35,4 +35,6 @@ def _start(pid: int) -> str:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return ""
-    return text.rpartition(")")[2].split()[19]  # field 22; the name before may hold anything
+    fields = text.rpartition(")")[2].split()  # from field 3 on; the name before may hold anything
+    # One that has ended is listed until its parent asks how.
+    return "" if fields[0] == "Z" else fields[19]

@@ -15,7 +15,18 @@ STAGES = (
 )  # fmt: skip
 LAYER = {
     **dict.fromkeys(
-        ("errors", "types", "protocols", "languages", "files", "late", "plain", "processes"), 0
+        (
+            "errors",
+            "types",
+            "protocols",
+            "languages",
+            "files",
+            "late",
+            "parquet",
+            "plain",
+            "processes",
+        ),
+        0,
     ),
     **dict.fromkeys(STAGES, 1),
     **dict.fromkeys(("config", "spelling", "build", "track"), 2),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -20,6 +21,20 @@ def test_a_process_that_has_ended_is_gone() -> None:
     assert not is_gone(told)
     process.communicate(b"\n")
     assert is_gone(told)
+
+
+def test_a_process_that_nobody_has_asked_how_it_ended_is_gone() -> None:
+    if not identity().rpartition(":")[2]:
+        pytest.skip("this system does not tell when a process began")
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        told = identity(process.pid)
+        assert process.stdin is not None
+        process.stdin.close()
+        until = time.monotonic() + 60
+        while not is_gone(told) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert is_gone(told)
+        assert process.returncode is None
 
 
 def test_a_number_that_was_given_again_is_another_process() -> None:

@@ -53,14 +53,17 @@ def parse_block(block: Block, index: IdIndex, where: str, labelled: bool | None)
         clicked = text.labels(candidates)
         candidates = candidates._replace(lengths=candidates.lengths - 2)
     rows, unknown = _rows(text, index, history, candidates)
-    if labelled is False:
-        _refuse_labels(text, candidates, rows[len(history.starts) :], unknown)
+    shown = rows[len(history.starts) :]
+    if labelled:
+        _refuse_negative(text, candidates, shown, unknown, index)
+    elif labelled is False:
+        _refuse_labels(text, candidates, shown, unknown)
     return Parsed(
         ids=as_bytes(text.words(ids)),
         users=as_bytes(text.words(users)),
         time=time,
         history=Ragged.from_lengths(rows[: len(history.starts)], history.counts),
-        candidates=Ragged.from_lengths(rows[len(history.starts) :], candidates.counts),
+        candidates=Ragged.from_lengths(shown, candidates.counts),
         clicked=clicked,
         unknown=unknown,
     )
@@ -86,11 +89,38 @@ def _refuse_labels(
 ) -> None:
     """In an unlabelled file, an unknown id that ends like a label is a label."""
     ends = np.char.endswith(unknown, b"-0") | np.char.endswith(unknown, b"-1")
-    if ends.any():
+    what = "candidate with a label, the first candidates have none"
+    _refuse_some(text, candidates, rows, ends, what)
+
+
+def _refuse_negative(
+    text: _Text,
+    candidates: _Spans,
+    rows: NDArray[np.int32],
+    unknown: NDArray[np.bytes_],
+    index: IdIndex,
+) -> None:
+    """In a labelled file, an unknown id that is known without its last dash has a negative label:
+    ``N3--1``."""
+    signs = [name.endswith(b"-") and index.knows(name[:-1]) for name in unknown.tolist()]
+    whole = candidates._replace(lengths=candidates.lengths + 2)
+    what = "label with a sign, expected 0 or 1"
+    _refuse_some(text, whole, rows, np.array(signs, np.bool_), what)
+
+
+def _refuse_some(
+    text: _Text,
+    candidates: _Spans,
+    rows: NDArray[np.int32],
+    wrong: NDArray[np.bool_],
+    what: str,
+) -> None:
+    """`DataError` at the first candidate whose unknown id is ``wrong (n_unknown,)``."""
+    if wrong.any():
         bad = np.zeros(len(rows), np.bool_)
         at = np.flatnonzero(rows < 0)
-        bad[at] = ends[-1 - rows[at]]
-        text.refuse(bad, candidates, "candidate with a label, the first candidates have none")
+        bad[at] = wrong[-1 - rows[at]]
+        text.refuse(bad, candidates, what)
 
 
 def _chars(words: Words, n: int) -> NDArray[np.uint8]:

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from newsrec.corpus.archives import RawFile
 from newsrec.corpus.blocks import read_blocks
 from newsrec.errors import DataError
+from newsrec.parquet import parquet_table
 
 Row = tuple[int, list[bytes]]
 
@@ -55,17 +56,15 @@ def headed_rows(raw: RawFile, columns: Sequence[str], kind: str) -> Iterator[Row
 
 
 def _parquet_rows(raw: RawFile, columns: Sequence[str], kind: str) -> Iterator[Row]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    import pyarrow
 
     with raw.open() as stream:
-        data = stream.read()
+        table = parquet_table(stream.read(), raw.shown, kind)
+    names = [str(name) for name in table.column_names]
+    places = _places(raw.shown, names, columns, kind)
     try:
-        table = pq.read_table(pa.BufferReader(data))
-        names = [str(name) for name in table.column_names]
-        places = _places(raw.shown, names, columns, kind)
-        lists = [table.column(place).cast(pa.string()).to_pylist() for place in places]
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        lists = [table.column(place).cast(pyarrow.string()).to_pylist() for place in places]
+    except pyarrow.ArrowException as error:
         raise DataError(f"{raw.shown}: not a Parquet file of {kind} ({error})") from None
     for k, cells in enumerate(zip(*lists, strict=True), 1):
         yield k, [(cell or "").encode("utf-8") for cell in cells]

@@ -19,6 +19,7 @@ from newsrec.corpus.archives import RawFile, raw_file
 from newsrec.corpus.blocks import read_blocks
 from newsrec.corpus.ids import refuse_long
 from newsrec.errors import ConfigError, DataError
+from newsrec.parquet import parquet_table
 
 #: NUL and lone surrogates.
 NO_TEXT = re.compile("[\\0\ud800-\udfff]")
@@ -263,13 +264,7 @@ def _lines(stream: BinaryIO, where: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _parquet(stream: BinaryIO, raw: RawFile) -> tuple[dict[str, list[Any]], list[int]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(pa.BufferReader(stream.read()))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        raise DataError(f"{raw.shown}: not a Parquet file ({error})") from None
+    table = parquet_table(stream.read(), raw.shown)
     columns = {str(name): _cells(table.column(k)) for k, name in enumerate(table.column_names)}
     return columns, list(range(1, table.num_rows + 1))
 

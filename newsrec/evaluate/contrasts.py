@@ -66,13 +66,13 @@ class Contrast:
 
 def contrasts(
     reports: Sequence[EvalReport],
-    rng: np.random.Generator,
     source: str = "eng",
     baselines: Iterable[str] = (),
     test: str = "permutation",
     by_reader: bool = False,
 ) -> list[Contrast]:
-    """All paired tests of one experiment, corrected.
+    """All paired tests of one experiment, corrected; what chance plays in each is drawn from the
+    seed of its report, so that no pair's p depends on what else was evaluated.
 
     ``reports``: one per system and language. ``baselines``: names of rankers of which, per
     language, the best by `CHOSEN_BY` is a reference for every other ranker. Pairs without a common
@@ -87,7 +87,7 @@ def contrasts(
             if kind == "language" and not pairs.enough:
                 compared = [_untested(name, len(pairs)) for name in names]
             else:
-                compared = report.compare(other, rng, names, test, by_reader)
+                compared = report.compare(other, None, names, test, by_reader)
         except DataError:
             continue
         against = (other.language, *other.system)

@@ -10,6 +10,7 @@ import numpy as np
 from newsrec.errors import DataError
 from newsrec.evaluate.report import EvalReport
 from newsrec.files import atomic_file
+from newsrec.parquet import parquet_table
 from newsrec.types import Provenance
 
 _KEY = b"newsrec.report"
@@ -44,13 +45,11 @@ def save(report: EvalReport, path: Path) -> None:
 
 def load(path: Path) -> EvalReport:
     """Read what `save` wrote; `DataError` names a file that is something else."""
-    import pyarrow
-    import pyarrow.parquet
-
     try:
-        table = pyarrow.parquet.read_table(path)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path}: cannot be read as parquet ({error})") from error
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    table = parquet_table(data, str(path), "an evaluation")
     metadata = table.schema.metadata or {}
     if _KEY not in metadata:
         raise DataError(f"{path}: no newsrec report inside, expected a file of EvalReport.save")

@@ -131,19 +131,19 @@ class Bench:
         if self.clusters == AUTO:
             check_cut(self.corpus, self._encoders.of(self._first_encoder))
 
-    def evaluate(self, language: str) -> Iterator[EvalReport]:
-        """One report per system and seed on one shelf."""
+    def evaluate(self, language: str) -> Iterator[list[EvalReport]]:
+        """The reports of one system after the other on one shelf, one per seed."""
         scene = make_scene(self.corpus, self.config, language)
-        vectors = self.distance_vectors(scene)
-        runs = sum(len(system.seeds(self.config.seeds)) for system in self.systems)
+        vectors, seeds = self.distance_vectors(scene), self.config.seeds
+        runs = sum(len(system.seeds(seeds)) for system in self.systems)
         done = self.languages.index(language) * runs
         known: dict[tuple[object, ...], Scores] = {}
         for system in self.systems:
-            for seed in system.seeds(self.config.seeds):
+            found, recipe = [], system.recipe
+            for seed in system.seeds(seeds):
                 if self.on_measured is not None:
                     self.on_measured(done, runs * len(self.languages))
                 done += 1
-                recipe = system.recipe
                 # A ranker scores once, however its list is re-ranked.
                 key = (
                     system.labels["encoder"] if recipe.vectors else None,
@@ -153,7 +153,8 @@ class Bench:
                 if key not in known:
                     known[key] = self.score(system, scene, seed)
                 scores = self.rerank(system, scene, known[key], seed)
-                yield self._report(system, scene, seed, scores, vectors)
+                found.append(self._report(system, scene, seed, scores, vectors))
+            yield found
 
     def rerank(self, system: System, scene: Scene, scores: Scores, seed: int) -> Scores:
         """``(nnz,)``: the scores, or minus the places that the system's re-ranker gives."""

@@ -1,4 +1,4 @@
-"""The files of an experiment: written again after every language, so that they survive a death."""
+"""The files of an experiment: written again while it runs, so that they survive a death."""
 
 from __future__ import annotations
 

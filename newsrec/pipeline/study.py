@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from newsrec.config import ExperimentConfig
 from newsrec.errors import DataError, NewsrecError
 from newsrec.evaluate.contrasts import contrasts
-from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import Results
 from newsrec.pipeline.bench import Bench
 from newsrec.pipeline.encoders import OnProgress
@@ -23,6 +21,11 @@ from newsrec.track import NoTracker
 
 if TYPE_CHECKING:
     from newsrec.encode import EmbeddingStore
+
+
+# What a process that is killed without a warning may lose of its report: the tables of hundreds of
+# systems take longer to write than the systems to measure.
+_EVERY_S = 5.0
 
 
 def experiment(
@@ -44,7 +47,8 @@ def experiment(
     (language × system × seed); ``on_language(code, i, n)`` is told before language ``i`` of ``n``.
 
     A language that fails is in ``Results.failed`` and costs the others nothing; `DataError` when
-    all do. An error or an interrupt leaves the report of what was finished in ``folder``.
+    all do. An error or an interrupt leaves the report of what was finished in ``folder``, a kill
+    that of a few seconds ago.
     """
     bench = Bench(config, store, on_progress, dict(encoders or {}), on_measured)
     tracker = NoTracker() if tracker is None else tracker
@@ -52,13 +56,16 @@ def experiment(
     labelled(bench.corpus, config.split)
     bench.load()
     results = Results(provenance=bench.provenance("running"))
+    written = -_EVERY_S
     try:
         for i, language in enumerate(bench.languages):
             if on_language is not None:
                 on_language(language, i + 1, len(bench.languages))
-            results = _with_language(results, bench, language, tracker, folder)
-            if folder is not None:
-                write_report(results, config, folder)
+            for found in _with_language(results, bench, language, tracker, folder):
+                results = found
+                if folder is not None and time.monotonic() - written >= _EVERY_S:
+                    write_report(results, config, folder)
+                    written = time.monotonic()
         results = _finished(results, bench)
     except BaseException as error:
         if folder is not None and results.reports:
@@ -73,25 +80,22 @@ def experiment(
 
 
 def _with_language(
-    results: Results,
-    bench: Bench,
-    language: str,
-    tracker: Tracker,
-    folder: Path | None,
-) -> Results:
-    """The results with one more language, or with its failure; values are written at once."""
-    runs: list[EvalReport] = []
+    results: Results, bench: Bench, language: str, tracker: Tracker, folder: Path | None
+) -> Iterator[Results]:
+    """The results with one more system at a time on a language, or with its failure; values are
+    written at once."""
     try:
-        for run in bench.evaluate(language):
-            runs.append(run)
-            tracker.log(run)
-            if folder is not None:
-                write_values(run, folder)
+        for runs in bench.evaluate(language):
+            for run in runs:
+                tracker.log(run)
+                if folder is not None:
+                    write_values(run, folder)
+            results = results.extended(runs, bench.config.by_reader)
+            yield results
     except NewsrecError as error:
         if len(bench.languages) == 1:
             raise
-        results = replace(results, failed=(*results.failed, (language, str(error))))
-    return results.extended(runs, bench.config.by_reader)
+        yield replace(results, failed=(*results.failed, (language, str(error))))
 
 
 def _finished(results: Results, bench: Bench) -> Results:
@@ -101,7 +105,6 @@ def _finished(results: Results, bench: Bench) -> Results:
     config = bench.config
     tests = contrasts(
         results.reports,
-        np.random.default_rng(config.seeds[0]),
         baselines=bench.baselines,
         test=config.test,
         by_reader=config.by_reader,

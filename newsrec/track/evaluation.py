@@ -27,9 +27,9 @@ class NoTracker:
 class MlflowTracker:
     """One parent run; `log` adds a nested child per report, `finish` averages and artifacts.
 
-    ``start`` also marks as failed what a killed process of this machine left running; ``stop`` ends
-    the parent with a status of MLflow (``FINISHED``, ``FAILED``). ``warn`` is told the first
-    failure.
+    A run whose process is killed is marked as failed by another (`newsrec.track.watch`), at the
+    latest by the next ``start`` on its machine; ``stop`` ends the parent with a status of MLflow
+    (``FINISHED``, ``FAILED``). ``warn`` is told the first failure.
     """
 
     def __init__(self, uri: str, warn: Callable[[str], None]) -> None:
@@ -72,6 +72,7 @@ class MlflowTracker:
         for run in filter(None, (self._run, self._child)):
             if self._runs.on:
                 self._runs.end(run, status)
+        self._runs.close()
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from newsrec.files import data_root
 from newsrec.processes import identity, is_gone
 from newsrec.track.metrics import metric_key
 from newsrec.track.signals import undisturbed
+from newsrec.track.watch import Watch
 
 EXPERIMENT = "newsrec"
 OFF = "off"
@@ -44,13 +45,15 @@ def default_uri() -> str:
 
 
 class Runs:
-    """Runs at ``uri``; everything but `guarded`, `end` and `on` belongs inside a `guarded` block.
+    """Runs at ``uri``; everything but `guarded`, `mark_lost`, `end`, `close` and `on` belongs
+    inside a `guarded` block.
 
     ``warn`` is told the first failure.
     """
 
     def __init__(self, uri: str, warn: Callable[[str], None]) -> None:
         self._uri, self._warn = uri, warn
+        self._watch: Watch | None = None
         self.client: Any = None
         self.experiment = ""
 
@@ -60,14 +63,33 @@ class Runs:
         return self.client is not None
 
     def connect(self) -> None:
-        """Open or make the experiment, and mark as failed what a killed process of this machine
-        left running: it could not do so."""
+        """Open or make the experiment, mark as failed what a killed process of this machine left
+        running, and have it done for this one, until `close`."""
+        self._open()
+        self._mark_lost()
+        self._watch = Watch(self._uri)
+
+    def mark_lost(self) -> None:
+        """Mark as failed what a killed process of this machine left running: it could not."""
+        with self.guarded():
+            self._open()
+            self._mark_lost()
+
+    def close(self) -> None:
+        """Every run has ended."""
+        if self._watch is not None:
+            self._watch.end()
+        self._watch = None
+
+    def _open(self) -> None:
         self.client = client_of(self._uri)
         found = self.client.get_experiment_by_name(EXPERIMENT)
         if found is None:
             self.experiment = str(self.client.create_experiment(EXPERIMENT, _artifacts(self._uri)))
         else:
             self.experiment = str(found.experiment_id)
+
+    def _mark_lost(self) -> None:
         for run in self.client.search_runs([self.experiment], "attributes.status = 'RUNNING'"):
             if is_gone(run.data.tags.get(_PROCESS, "")):
                 self.client.set_terminated(run.info.run_id, "FAILED")

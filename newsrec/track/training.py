@@ -123,6 +123,7 @@ class MlflowTrainTracker:
         self.end(status)
         if self._runs.on and self._run:
             self._runs.end(self._run, status)
+        self._runs.close()
 
     @property
     def _in_child(self) -> bool:

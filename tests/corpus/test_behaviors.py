@@ -77,6 +77,8 @@ def _files(draw: st.DrawFn) -> tuple[str, list[str], int]:
     known = draw(st.lists(st.sampled_from(pool), unique=True)) if labelled else pool
     suffixes = ["-0", "-1"] if labelled else [""]
     assume(not labelled or not {i + s for i in pool for s in suffixes} & set(known))
+    # A dash too many after a known id is a label with a sign.
+    assume(not labelled or not {f"{i}-" for i in known} & (set(pool) - set(known)))
     histories = draw(st.lists(st.lists(st.sampled_from(pool), max_size=5), min_size=1, max_size=3))
     lines = []
     for k in range(draw(st.integers(1, 8))):
@@ -185,6 +187,8 @@ _AM = "11/15/2019 8:55:22 AM"
         (GOOD + f"2\tU1\t{_AM}\t\tN1-10\n", "behaviors.tsv:2: label '10' of candidate 'N1-10'"),
         (GOOD + f"2\tU1\t{_AM}\t\tN1-\n", "behaviors.tsv:2: label '' of candidate 'N1-'"),
         (GOOD + f"2\tU1\t{_AM}\t\tN1-1 N2\n", "behaviors.tsv:2: candidate 'N2' without a label"),
+        (GOOD + f"2\tU1\t{_AM}\t\tN1-0 N2--1\n",
+         "behaviors.tsv:2: label with a sign, expected 0 or 1; found 'N2--1'"),
         (GOOD + f"2\tU1\t{_AM}\t\t-1\n", "behaviors.tsv:2: candidate '-1' without a label"),
         (f"1\tU1\t{_AM}\t\tN1 N2\n2\tU1\t{_AM}\t\tN1-1\n",
          "behaviors.tsv:2: candidate with a label, the first candidates have none; found 'N1-1'"),

@@ -168,7 +168,7 @@ def test_save_and_load_give_the_same_report(tmp_path: Path) -> None:
 def test_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     path.write_bytes(b"PAR1 nothing")
-    with pytest.raises(DataError, match=r"x\.parquet: cannot be read as parquet"):
+    with pytest.raises(DataError, match=r"x\.parquet: not a Parquet file of an evaluation"):
         EvalReport.load(path)
     with pytest.raises(DataError, match="cannot be read"):
         EvalReport.load(tmp_path / "absent.parquet")

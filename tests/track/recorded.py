@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from typing import Any
 
 import numpy as np
@@ -43,3 +44,13 @@ def runs_of(uri: str, name: str) -> tuple[Any, list[Any]]:
     parent = next(run for run in found if run.info.run_name == name)
     ours = [run for run in found if run.data.tags.get("mlflow.parentRunId") == parent.info.run_id]
     return parent, sorted(ours, key=lambda run: str(run.info.run_name))
+
+
+def status_in_time(uri: str, name: str) -> str:
+    """The status of the parent run called ``name`` once it has ended, or after a minute."""
+    until = time.monotonic() + 60
+    while (found := str(runs_of(uri, name)[0].info.status)) == "RUNNING":
+        if time.monotonic() > until:
+            break
+        time.sleep(0.2)
+    return found

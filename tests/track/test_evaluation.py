@@ -23,7 +23,7 @@ from newsrec.track import (
 )
 from newsrec.track.runs import Runs
 from newsrec.track.signals import undisturbed
-from tests.track.recorded import free_port, report, runs_of
+from tests.track.recorded import free_port, report, runs_of, status_in_time
 
 
 def _record(uri: str, name: str, folder: Path) -> list[str]:
@@ -170,10 +170,25 @@ def test_sigterm_while_a_run_begins_leaves_no_run_running(
     assert [run.info.status for run in children] == ["FINISHED"] * (step == "metrics")
 
 
-def test_what_a_killed_process_left_running_is_failed_by_the_next_start(tmp_path: Path) -> None:
+def test_a_run_whose_process_is_killed_is_failed(tmp_path: Path) -> None:
+    """Not by this process, nor by another run: by the one that watched."""
     uri = f"sqlite:///{tmp_path / 'runs.db'}"
     code = (
         "import os, signal, sys; from newsrec.track import tracking\n"
+        "with tracking(sys.argv[1], 'lost', {'a': 1}, print):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, uri], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert status_in_time(uri, "lost") == "FAILED"
+
+
+def test_what_a_killed_process_left_running_is_failed_by_the_next_start(tmp_path: Path) -> None:
+    """Where the watch was killed with it."""
+    uri = f"sqlite:///{tmp_path / 'runs.db'}"
+    code = (
+        "import os, signal, sys; from newsrec.track import runs, tracking\n"
+        "runs.Watch = lambda uri: None\n"
         "with tracking(sys.argv[1], 'lost', {'a': 1}, print):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

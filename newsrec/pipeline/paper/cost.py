@@ -113,9 +113,9 @@ def _impression_s(bench: Bench, language: str) -> float:
     for _ in bench.evaluate(language):
         pass
     started, found = time.perf_counter(), 0.0
-    for report in bench.evaluate(language):
+    for runs in bench.evaluate(language):
         now = time.perf_counter()
-        started, found = now, (now - started) / len(report)
+        started, found = now, (now - started) / sum(map(len, runs))
     return found
 
 
