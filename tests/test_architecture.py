@@ -23,6 +23,7 @@ LAYER = {
             "files",
             "late",
             "parquet",
+            "places",
             "plain",
             "processes",
         ),

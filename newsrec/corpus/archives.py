@@ -101,7 +101,8 @@ def counted(n: int, on_progress: OnProgress | None) -> Iterator[int]:
 def raw_file(path: Path) -> RawFile:
     """One file named by the user; a zip archive must hold exactly one."""
     if not path.is_file():
-        raise DataError(f"{path}: no such file")
+        what = "a folder, expected a file" if path.is_dir() else "no such file"
+        raise DataError(f"{path}: {what}")
     if path.suffix.lower() != ".zip":
         return RawFile(_without_gz(PurePosixPath(path.name)), path.name, path)
     members = _members(path, path.name)

@@ -61,6 +61,9 @@ class Corpus:
     info: Mapping[str, Any]
     _read: ArrayReader
 
+    def __repr__(self) -> str:
+        return f"Corpus({str(self.folder)!r}, {len(self.languages)} languages, {self.fingerprint})"
+
     @classmethod
     def open(cls, folder: Path | str) -> Corpus:
         """Open ``folder``; `DataError` when there is no corpus, `StaleCacheError` when it is

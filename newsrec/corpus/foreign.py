@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from newsrec.errors import DataError
+from newsrec.places import check_writable
 
 FORMAT = "newsrec-corpus"
 #: What file browsers leave behind; nobody misses it.
@@ -23,12 +24,13 @@ _LAYOUT = re.compile(
 
 def refuse_foreign(folder: Path, *, unlisted: bool = False) -> None:
     """`DataError` when ``folder`` holds anything but a corpus, so that writing there would delete
-    it.
+    it, or when nothing can be written there.
 
     What ``corpus.json`` lists may be replaced; where it is damaged (or missing, with ``unlisted``,
     for a folder that only newsrec writes), files that are named as a corpus names them.
     """
     if not folder.exists():
+        check_writable(folder, str(folder))
         return
     if not folder.is_dir():
         raise DataError(f"{folder}: is a file, expected a folder to write a corpus into")

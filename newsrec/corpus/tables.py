@@ -140,7 +140,8 @@ def read_table(
         if place is not None:
             columns[column] = found[place]
         elif column in required or column in renamed:
-            raise _no_column(raw.shown, column, theirs, list(found))
+            where = f"{raw.shown}:1" if kind in (".csv", ".tsv") else raw.shown
+            raise _no_column(where, column, theirs, list(found))
     return Table(raw.shown, columns, lines)
 
 
@@ -167,7 +168,7 @@ def _find(name: str, found: list[str]) -> str | None:
 
 def _no_column(where: str, column: str, theirs: str, found: list[str]) -> DataError:
     lowered = {name.strip().lower(): name for name in found}
-    near = get_close_matches(theirs.lower(), list(lowered), n=1, cutoff=0.4)
+    near = get_close_matches(theirs.lower(), list(lowered), n=1, cutoff=0.6)
     use = lowered[near[0]] if near else "NAME"
     hint = f"; nearest: {use!r}" if near else ""
     return DataError(

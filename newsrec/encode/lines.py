@@ -12,6 +12,7 @@ import numpy as np
 from newsrec.encode.checked import vectors_of
 from newsrec.errors import DataError
 from newsrec.files import atomic_file
+from newsrec.places import check_file
 from newsrec.protocols import Encoder
 
 BLOCK = 4096  # lines encoded together
@@ -33,6 +34,7 @@ def encode_lines(
     ``on_progress`` (0: unknown). The file appears when all is written. Raises `DataError` that
     names the line for bytes that are not UTF-8.
     """
+    check_file(output, "--output")
     texts, dim, done = _texts(lines, name), encoder.spec.dim, 0
     try:
         with atomic_file(output) as file:
@@ -53,7 +55,8 @@ def encode_lines(
 def count_lines(path: Path) -> int:
     """How many texts `encode_lines` would find in ``path``; `DataError` where it is no file."""
     if not path.is_file():
-        raise DataError(f"{path}: no such file, expected one text a line")
+        what = "a folder" if path.is_dir() else "no such file"
+        raise DataError(f"{path}: {what}, expected one text a line")
     found, last = 0, b"\n"
     with path.open("rb") as file:
         while block := file.read(1 << 20):

@@ -11,8 +11,9 @@ from newsrec.evaluate.render import csv_text, markdown
 from newsrec.evaluate.tuning import Tuning
 from newsrec.evaluate.tuning_tables import whole
 from newsrec.files import write_json, write_text
-from newsrec.pipeline.report_files import check_file, check_folder
+from newsrec.pipeline.report_files import check_folder
 from newsrec.pipeline.tuned import write_tuned
+from newsrec.places import check_file
 
 _OURS = frozenset(("curves.csv", "curves.json", "diversity.json", "tables.md", "figures"))
 

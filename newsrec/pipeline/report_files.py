@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from newsrec.evaluate.report import EvalReport
 from newsrec.evaluate.results import Results
 from newsrec.evaluate.tables import full
 from newsrec.files import data_root, write_json, write_text
+from newsrec.places import check_file, check_writable
 
 
 def write_values(report: EvalReport, folder: Path) -> Path:
@@ -87,7 +87,7 @@ def check_folder(folder: Path, option: str = "--out", ours: frozenset[str] = _OU
     """
     if folder.exists() and not folder.is_dir():
         raise DataError(f"{option}: {folder} is a file, expected a folder")
-    _check_writable(folder, option)
+    check_writable(folder, option)
     if not folder.exists():
         return
     # What starts with a dot and one of our names is a file that a kill left half written.
@@ -104,24 +104,6 @@ def check_folder(folder: Path, option: str = "--out", ours: frozenset[str] = _OU
     report = folder / "report.json"
     if report.exists() and not _is_report(report):
         raise DataError(f"{option}: {report} is no newsrec report; name a new or an empty folder")
-
-
-def check_file(path: Path, option: str) -> None:
-    """`DataError` unless a file can be written under ``path``."""
-    if path.is_dir():
-        raise DataError(f"{option}: {path} is a folder, expected a file")
-    _check_writable(path.parent, option)
-
-
-def _check_writable(folder: Path, option: str) -> None:
-    """The folder, or the nearest one above that is there, takes new files."""
-    there = folder.absolute()
-    while not there.exists() and there != there.parent:
-        there = there.parent
-    if not there.is_dir():
-        raise DataError(f"{option}: {there} is a file, expected a folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise DataError(f"{option}: {there} is not writable; name another place")
 
 
 def _is_report(path: Path) -> bool:

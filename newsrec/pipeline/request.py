@@ -40,6 +40,8 @@ class Request:
     centre: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.user, str):
+            raise ConfigError(f"--user: {self.user!r}, expected a reader's id as text")
         spoken = self.history_language
         checked = {
             "languages": languages(self.languages),
@@ -78,7 +80,9 @@ def length(given: Any) -> int:
     try:
         k = index(given)
     except TypeError:
-        raise ConfigError(f"--k: {given!r}, expected a whole number") from None
+        k = None
+    if k is None or isinstance(given, bool):  # True is 1 to Python.
+        raise ConfigError(f"--k: {given!r}, expected a whole number")
     if k < 1:
         raise ConfigError(f"--k: {k}, expected at least 1")
     return k

@@ -26,6 +26,7 @@ from newsrec.pipeline.runs import OnEpoch, Run
 from newsrec.pipeline.scene import OWN
 from newsrec.pipeline.study import experiment
 from newsrec.pipeline.teaching import Job, on_vectors, with_aspects, with_encoder
+from newsrec.places import check_writable
 from newsrec.protocols import Encoder, TrainTracker
 from newsrec.rank.fit_options import EpochReport
 from newsrec.rank.loop import check_device
@@ -89,6 +90,7 @@ class School:
     def check(self) -> None:
         """What is wrong with the request is said before anything slow begins."""
         config, corpus = self.config, self.corpus
+        check_writable(self.folder, "--out")
         if not corpus.splits:
             raise DataError(f"corpus {corpus.name!r} has news and no clicks: nothing to learn from")
         corpus.impressions(config.train)

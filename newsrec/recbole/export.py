@@ -18,6 +18,7 @@ from newsrec.errors import ConfigError, DataError, unknown_name
 from newsrec.files import atomic_folder, write_json
 from newsrec.languages import canonical
 from newsrec.pipeline.stored import Words, remade
+from newsrec.places import check_writable
 from newsrec.recbole.atomic import tokens, vector, write_atomic
 from newsrec.recbole.events import Events, events
 from newsrec.types import Embeddings, NewsTable
@@ -88,8 +89,7 @@ def write_events(path: Path, found: Events, users: list[str], items: list[str]) 
 
 def refuse_foreign(folder: Path) -> None:
     """`DataError` unless ``folder`` is new, empty or an earlier export, which writing replaces."""
-    if folder.exists() and not folder.is_dir():
-        raise DataError(f"--out: {folder} is a file, expected a folder")
+    check_writable(folder, "--out")
     if not folder.exists() or not any(folder.iterdir()):
         return
     try:

@@ -87,6 +87,7 @@ def test_build_takes_languages_levels_and_thresholds(tmp_path: Path) -> None:
         (["build", "--linkage", "ward"], 2, "average, centroid"),
         (["build", "--direction", "up"], 2, "merge, refine"),
         (["build", "--corpus", "nowhere"], 3, "nowhere"),
+        (["build", "--out", "."], 3, "--out: . is a folder, expected a file"),
         (["update", "--clusters", "none.npz"], 3, "no such file"),
         (["tune"], 2, "either --pairs FILE"),
         (["tune", "--pairs", "none.tsv"], 3, "none.tsv"),

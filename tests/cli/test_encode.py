@@ -185,6 +185,7 @@ def test_a_line_that_is_not_utf8_is_named_and_nothing_is_written(  # type: ignor
         (["--corpus", "c", "--lang", "fin", "--output", "v.npy"], 2, "belong together"),
         (["--corpus", "c"], 2, "give --lang"),
         (["--input", "no-such-file", "--output", "v.npy"], 3, "no-such-file: no such file"),
+        (["--input", ".", "--output", "v.npy"], 3, "a folder, expected one text a line"),
         (["--corpus", "no-such-folder", "--lang", "fin"], 3, "no such folder"),
         (["--input", "-", "--output", "v.npy", "--lang", "xx!"], 2, "unknown language 'xx!'"),
         (
@@ -253,5 +254,5 @@ def test_a_long_file_is_encoded_in_blocks(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(DataError, match="cannot be written"):
+    with pytest.raises(DataError, match="file is a file, expected a folder"):
         encode_lines(HashEncoder(), [b"a\n"], tmp_path / "file" / "v.npy")

@@ -22,6 +22,7 @@ from newsrec.cli.evaluate import evaluate
 from newsrec.corpus import Corpus
 from newsrec.errors import ConfigError, DataError, NewsrecError
 from tests.evaluate.shelves import write
+from tests.track.recorded import status_in_time
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -384,22 +385,19 @@ def test_the_bundled_sample_with_the_built_in_encoder(tmp_path: Path) -> None:
         assert means[language, "fusion"] > means[language, "random"]
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_killed_run_is_failed_and_keeps_its_report(
-    corpus: Corpus, tmp_path: Path, sign: signal.Signals
-) -> None:
-    """Stopped after the first of three languages, while the runs of the others are recorded."""
-    from mlflow import MlflowClient
-
+def _killed(
+    corpus: Corpus, tmp_path: Path, sign: signal.Signals, rankers: str, langs: str
+) -> tuple[dict[str, Any], str]:
+    """The report of a run that got a signal as soon as there was one, and its parent's status."""
     out, uri = tmp_path / "out", f"sqlite:///{tmp_path / 'runs.db'}"
     seeds = ",".join(map(str, range(40)))
     process = subprocess.Popen(
         [sys.executable, "-m", "newsrec", "evaluate", "--corpus", str(corpus.folder), "--ranker",
-         "random", "--langs", "eng,fin,jpn", "--seeds", seeds, "--out", str(out),
+         rankers, "--langs", langs, "--seeds", seeds, "--out", str(out),
          "--tracking-uri", uri, "--metrics", "accuracy"],
         cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         # A shell starts what it puts in the background with interrupts ignored: tests, too.
-        preexec_fn=lambda: signal.signal(sign, signal.SIG_DFL),
+        preexec_fn=lambda: sign == signal.SIGKILL or signal.signal(sign, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 240
     while not (out / "report.json").exists() and time.monotonic() < deadline:
@@ -407,16 +405,29 @@ def test_a_killed_run_is_failed_and_keeps_its_report(
         time.sleep(0.05)
     process.send_signal(sign)
     _, errors = process.communicate(timeout=120)
-    assert process.returncode == 128 + sign, errors
-    said = json.loads((out / "report.json").read_text())
+    assert process.returncode == (-sign if sign == signal.SIGKILL else 128 + sign), errors
+    return json.loads((out / "report.json").read_text()), status_in_time(uri, "out")
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_ended_is_failed_and_keeps_its_report(
+    corpus: Corpus, tmp_path: Path, sign: signal.Signals
+) -> None:
+    """Stopped after the first of three languages, while the runs of the others are recorded."""
+    said, status = _killed(corpus, tmp_path, sign, "random", "eng,fin,jpn")
     assert said["results"][0]["language"] == "eng"
     assert said["provenance"]["status"].startswith("stopped by ")
-    client = MlflowClient(uri)
-    experiment = client.get_experiment_by_name("newsrec")
-    assert experiment is not None
-    runs = client.search_runs([experiment.experiment_id], max_results=2000)
-    parent = next(run for run in runs if "mlflow.parentRunId" not in run.data.tags)
-    assert parent.info.status == "FAILED"
+    assert status == "FAILED"
+
+
+def test_a_run_that_is_killed_is_failed_and_keeps_its_report(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    """After the first of two systems on its only language, while the other is measured."""
+    said, status = _killed(corpus, tmp_path, signal.SIGKILL, "popularity,random", "eng")
+    assert [row["ranker"] for row in said["results"]] == ["popularity"]
+    assert said["provenance"]["status"] == "running"
+    assert status == "FAILED"
 
 
 @pytest.mark.parametrize(

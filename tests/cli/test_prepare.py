@@ -108,6 +108,8 @@ def test_a_damaged_corpus_names_the_command_that_makes_it_again(tmp_path: Path) 
         (["mind", "{}/raw", "--out", "{}/c", "--valid-from", "soon"], 2, "--valid-from 'soon'"),
         (["mind", "{}/raw", "--out", "{}/c", "--lang", "xx"], 2, "--lang: unknown language 'xx'"),
         (["mind", "{}/raw", "--out", "{}/raw"], 3, "not a newsrec corpus"),
+        (["mind", "{}/raw", "--out", "{}/a.csv/c"], 3, "a.csv is a file, expected a folder"),
+        (["articles", "{}/raw", "--out", "{}/c"], 3, "raw: a folder, expected a file"),
         (["mind", "{}/raw"], 2, "--out"),
         (["articles", "{}/a.csv", "--clicks", "{}/raw/x.csv", "--out", "{}/c"], 3, "no such file"),
         (["articles", "{}/a.csv", "--clicks", "{}/a.csv", "--out", "{}/c"], 3, "no column 'user'"),

@@ -368,7 +368,7 @@ def _without(rows: Rows, column: str, name: str = "") -> Rows:
          "no column 'title' among 'id', 'language', 'titel', 'abstract'"),
         (_without(ARTICLES, "title", "titel"), CLICKS, "--columns title=titel"),
         (_without(ARTICLES, "language"), CLICKS, "no column 'language' among"),
-        (ARTICLES, _without(CLICKS, "user"), "clicks.csv: no column 'user'"),
+        (ARTICLES, _without(CLICKS, "user"), "clicks.csv:1: no column 'user'"),
         (ARTICLES, _with(CLICKS, 2, time="13/45/2026"), "clicks.csv:4: unknown time '13/45/2026'"),
         (ARTICLES, _with(CLICKS, 2, user=""), "clicks.csv:4: empty user"),
         (ARTICLES, _with(CLICKS, 2, article=""), "clicks.csv:4: empty article"),

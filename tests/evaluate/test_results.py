@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from newsrec.evaluate import Results, write_submission
-from newsrec.evaluate.contrasts import contrasts
+from newsrec.evaluate.contrasts import TESTED, Contrast, contrasts
 from newsrec.evaluate.figures import draw, file_name
 from newsrec.evaluate.metrics import TIE_RULE
 from newsrec.evaluate.render import Grid, latex, markdown, number, text
@@ -104,6 +104,25 @@ def test_every_pair_is_tested_once() -> None:
         (language, "none", "tfidf") for language in ("eng", "fin", "jpn")
     }
     assert all(t.against == ("eng", t.encoder, t.ranker) for t in tests if t.kind == "language")
+
+
+def test_a_pair_is_tested_as_if_it_were_alone() -> None:
+    """No p depends on what else was evaluated, and `EvalReport.compare` gives the same."""
+    found = {_key(test): test.found for test in results().tests if test.kind == "first"}
+    few = results(SYSTEMS[:1] + SYSTEMS[2:]).tests
+    alone = {_key(test): test.found for test in few if test.kind == "first"}
+    assert alone
+    assert all(found[key].p == x.p and found[key].low == x.low for key, x in alone.items())
+    reports = {(r.system, r.language): r for r in results().reports}
+    for test in results().tests:
+        this = reports[(test.encoder, test.ranker), test.language]
+        other = reports[test.against[1:], test.against[0]]
+        compared = {x.metric: x for x in this.compare(other, metrics=TESTED)}
+        assert compared[test.found.metric].p == test.found.p
+
+
+def _key(test: Contrast) -> tuple[str, ...]:
+    return (*test.against, test.language, test.encoder, test.ranker, test.found.metric)
 
 
 def test_holm_runs_over_the_languages_of_one_system_and_metric() -> None:

@@ -85,6 +85,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"history_language": 3}, "--history-lang: 3, expected"),
         ({"k": 2.5}, "--k: 2.5, expected a whole number"),
         ({"k": "3"}, "--k: '3', expected a whole number"),
+        ({"k": True}, "--k: True, expected a whole number"),
+        ({"user": 123}, "--user: 123, expected a reader's id as text"),
         ({"k": 0}, "--k: 0, expected at least 1"),
         ({"as_of": np.datetime64("NaT")}, "--as-of: .*NaT.* is no time"),
         ({"as_of": "yesterday"}, "--as-of: 'yesterday' is no time"),

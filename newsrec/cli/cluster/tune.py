@@ -42,9 +42,12 @@ def tune(
     from newsrec.pipeline.open import open_corpus
     from newsrec.pipeline.thresholds import tuned_curves
     from newsrec.pipeline.vectors import Vectors
+    from newsrec.places import check_file
 
     if (pairs is None) == (not stories):
         raise ConfigError("give either --pairs FILE, judged pairs of articles, or --stories")
+    if out is not None:
+        check_file(out / "curves.png", "--out")
     opened = open_corpus(corpus)
     with progress("encoding") as report:
         vectors = Vectors(opened, encoder, trust_remote_code=trust, on_progress=report)

@@ -37,15 +37,18 @@ def update(
     from newsrec.pipeline.open import open_corpus
     from newsrec.pipeline.request import duration
     from newsrec.pipeline.vectors import Vectors
+    from newsrec.places import check_file
 
     if window is not None and rebuild:
         raise ConfigError("--window and --rebuild exclude each other: a rebuild closes no story")
+    place = out or clusters
+    if out is not None:
+        check_file(out, "--out")
     span = None if window is None else duration(window, "--window")
     old, opened = load_clusters(clusters), open_corpus(corpus)
     with progress("encoding") as report:
         vectors = Vectors(opened, encoder, trust_remote_code=trust, on_progress=report)
         shelf, changes = renewed(old, opened, vectors, whole=rebuild, window=span)
-    place = out or clusters
     save_clusters(place, shelf)
     if json is not None:
         levels = zip(shelf.levels, changes, strict=True)
