@@ -44,3 +44,9 @@ def run(given: Mapping[str, Any], weights: str | None, loss: float, out: Path | 
         write_tuning(found, config, folder, kept[0])
     typer.echo("\n".join(text(grid) for grid in short(found)))
     typer.echo(f"report: {folder}\nkept for recommend: {kept[0]}")
+    if config.split == "test":
+        typer.echo(
+            "newsrec: chosen on the split 'test', so that what this diversity costs is no longer "
+            "measured there fairly; --split valid is for choosing",
+            err=True,
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,9 +90,9 @@ def levels_of(
             "coarse to fine"
         )
     for threshold in thresholds:
-        if not -1 <= threshold <= 1:
-            raise ConfigError(f"threshold {threshold}: expected a cosine, from -1 to 1")
-    if any(isinstance(dim, bool) or int(dim) != dim for dim in dims):
+        if not isinstance(threshold, Real) or not -1 <= threshold <= 1:
+            raise ConfigError(f"threshold {threshold!r}: expected a cosine, from -1 to 1")
+    if not all(isinstance(dim, Integral) and not isinstance(dim, bool) for dim in dims):
         raise ConfigError(f"dims {tuple(dims)}: expected whole numbers")
     if list(dims) != sorted(dims) or dims[0] < 1:
         raise ConfigError(

@@ -42,21 +42,23 @@ def _sudachi() -> Callable[[str], Iterator[Piece]]:
 
 
 def _glued(morphemes: Iterator[tuple[str, Sequence[str]]]) -> Iterator[Piece]:
-    """Prefixes and suffixes belong to their noun: 小 + 政党, 選挙 + 戦."""
-    word, open_ = "", False
-    for surface, (kind, sub, *_) in morphemes:
-        noun = kind in _JAPANESE_NOUNS and sub not in ("数詞", "助動詞語幹")
-        joins = open_ if kind != "接尾辞" else bool(word)
-        if word and not (noun and joins):
-            yield word, True
-            word = ""
-        if noun:
+    """Prefixes and suffixes belong to their noun: 小 + 政党, 選挙 + 戦; alone, and with a number
+    (第 + 2 + 回, 15 + カ国, 3 + 時間 + 半), they are no words."""
+    word, is_noun, counting = "", False, False
+    for surface, (kind, sub, sort, *_) in morphemes:
+        counts = kind == "接尾辞" or sort == "助数詞可能" or surface == "半"
+        counting = sub == "数詞" or (counting and counts)
+        part = kind in _JAPANESE_NOUNS and sub != "助動詞語幹" and not counting
+        if word and not (part and is_noun == (kind == "接尾辞")):
+            yield word, is_noun
+            word, is_noun = "", False
+        if part and (word or kind != "接尾辞"):
             word += surface
+            is_noun = kind != "接頭辞"
         else:
             yield surface, False
-        open_ = kind == "接頭辞"
     if word:
-        yield word, True
+        yield word, is_noun
 
 
 @cache

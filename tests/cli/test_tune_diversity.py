@@ -46,6 +46,7 @@ def test_curves_figures_and_the_kept_diversities(corpus: Corpus, tmp_path: Path)
         corpus, "--split", "train", "--langs", "eng,fin", "--weights", "0,0.5,0.9", "--out",
         str(out), "--rerank", "mmr,xquad:aspect=topic,quota:at_most={topic:1}", "--loss", "0.1",
     )  # fmt: skip
+    assert "chosen on the split" not in shown
     for word in ("What variety costs: eng", "What variety costs: fin", "own order", "On the front",
                  "at most 10 % of nDCG@10", f"report: {out}", "kept for recommend:"):  # fmt: skip
         assert word in shown, word
@@ -76,11 +77,12 @@ def test_curves_figures_and_the_kept_diversities(corpus: Corpus, tmp_path: Path)
 
 def test_what_is_kept_keeps_the_accuracy(corpus: Corpus, tmp_path: Path) -> None:
     """The smallest weight whose nDCG@10, mean of the languages, is within the loss."""
-    _well(
+    shown = _well(
         corpus, "--split", "test", "--langs", "eng,jpn", "--rerank", "mmr,manner", "--clusters",
         "none", "--metrics", "category_coverage@5", "--loss", "0.03", "--out",
         str(tmp_path / "out"),
     )  # fmt: skip
+    assert "newsrec: chosen on the split 'test'" in shown
     rows = json.loads((tmp_path / "out" / "curves.json").read_text())["rows"]
     chosen = json.loads((tmp_path / "out" / "diversity.json").read_text())["diversity"]
     assert {row["metric"] for row in rows} == {"ndcg@10", "category_coverage@5"}

@@ -94,6 +94,9 @@ def test_slices_come_from_the_encoder() -> None:
     [
         ((0.7, 0.5), (8, 16), r"fall from one level.*expected \(0.5, 0.7\)"),
         ((0.5, 1.5), (8, 16), "threshold 1.5: expected a cosine"),
+        ((0.5, "much"), (8, 16), "threshold 'much': expected a cosine"),
+        ((0.5, None), (8, 16), "threshold None: expected a cosine"),
+        ((0.5, 0.6), (8, "all"), "expected whole numbers"),
         ((0.5, float("nan")), (8, 16), "threshold nan"),
         ((0.5, 0.6), (16, 8), "sizes that never fall"),
         ((0.5, 0.6), (0, 8), "sizes that never fall"),
