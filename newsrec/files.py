@@ -23,7 +23,16 @@ def data_root() -> Path:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """A binary file that appears under ``path`` only when the block ends without an error."""
+    """A binary file that appears under ``path`` only when the block ends without an error.
+
+    A link stays, and what it leads to is replaced; what is no file (a pipe, a device) is written to
+    as it is.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("wb") as file:
+            yield file
+        return
+    path = path.resolve() if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
     fd, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:

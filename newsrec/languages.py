@@ -88,9 +88,11 @@ def canonical(code: str, where: str = "language") -> str:
     found = _KNOWN.get(key) or _KNOWN.get(key.replace("_", "-").split("-")[0])
     if found is not None:
         return found
+    kind = ConfigError if where.startswith("--") else DataError
+    if not key:
+        raise kind(f"{where}: no language, expected an ISO 639-3 code such as fin")
     near = get_close_matches(key, list(_KNOWN), n=1, cutoff=0.0)[:1]
     target = _KNOWN[near[0]] if near else "eng"
-    kind = ConfigError if where.startswith("--") else DataError
     raise kind(
         f"{where}: unknown language {code!r}, expected an ISO 639-3 code; "
         f"nearest known: {target} ({NAMES[target]})"

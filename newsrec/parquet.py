@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from newsrec.errors import DataError
+from newsrec.errors import DataError, one_line
 
 if TYPE_CHECKING:
     import pyarrow
@@ -21,7 +21,9 @@ def parquet_table(data: bytes, where: str, kind: str = "") -> pyarrow.Table:
 
     try:
         file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data), pre_buffer=False)
-        return file.read(use_threads=False)
+        table = file.read(use_threads=False)
+        table.validate(full=True)  # texts that are no UTF-8
     except (pyarrow.ArrowException, OSError) as error:
         of = f" of {kind}" if kind else ""
-        raise DataError(f"{where}: not a Parquet file{of} ({error})") from None
+        raise DataError(f"{where}: not a Parquet file{of} ({one_line(error)})") from None
+    return table

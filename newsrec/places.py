@@ -12,6 +12,12 @@ def check_file(path: Path, what: str) -> None:
     """`DataError` unless a file can be written under ``path``; ``what`` asked for it: an option."""
     if path.is_dir():
         raise DataError(f"{what}: {path} is a folder, expected a file")
+    if path.is_symlink():
+        path = path.resolve()
+    if path.exists() and not path.is_file():  # a pipe, a device: written to as it is
+        if not os.access(path, os.W_OK):
+            raise DataError(f"{what}: {path} is not writable; name another place")
+        return
     check_writable(path.parent, what)
 
 

@@ -10,16 +10,17 @@ from pathlib import Path
 def identity(pid: int | None = None) -> str:
     """``host:pid:start`` of a process, this one by default; pids are given again, starts are not.
 
-    ``start`` is in ticks since the machine's own start, empty where the system does not tell.
+    ``host`` ends with the number of the pid namespace: containers may share a name. ``start`` is in
+    ticks since the machine's own start. Both are empty where the system does not tell.
     """
     pid = os.getpid() if pid is None else pid
-    return f"{socket.gethostname()}:{pid}:{_start(pid)}"
+    return f"{_host()}:{pid}:{_start(pid)}"
 
 
 def is_gone(told: str) -> bool:
     """Whether the process of an `identity` has ended; False for other machines and odd text."""
     host, _, rest = told.rpartition(":")[0].rpartition(":")
-    if host != socket.gethostname() or not rest.isdigit():
+    if host != _host() or not rest.isdigit():
         return False
     try:
         os.kill(int(rest), 0)
@@ -28,6 +29,14 @@ def is_gone(told: str) -> bool:
     except OSError:  # there, but not ours
         pass
     return identity(int(rest)) != told
+
+
+def _host() -> str:
+    try:
+        space = str(os.stat("/proc/self/ns/pid").st_ino)
+    except OSError:
+        space = ""
+    return f"{socket.gethostname()}/{space}"
 
 
 def _start(pid: int) -> str:

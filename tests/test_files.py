@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import pytest
 
 from newsrec import files
 from newsrec.errors import DataError
-from newsrec.files import atomic_folder, held
+from newsrec.files import atomic_folder, held, write_text
+from newsrec.places import check_file
 
 # argv: folder, "swap" or "renames", the step that kills, and whether before or after it.
 _WRITE = """
@@ -55,6 +57,27 @@ def _killed(folder: Path, way: str, step: str, when: str) -> None:
     command = [sys.executable, "-c", _WRITE, str(folder), way, step, when]
     process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
     assert process.returncode == -signal.SIGKILL, process.stderr
+
+
+def test_a_link_stays_and_leads_to_the_new_file(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "file").write_text("old")
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "there" / "file")
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert (tmp_path / "there" / "file").read_text() == "new"
+    assert [path.name for path in (tmp_path / "there").iterdir()] == ["file"]
+
+
+def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    check_file(tmp_path / "pipe", "--json")
+    with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE) as reader:
+        write_text(tmp_path / "pipe", "what is read at the other end")
+        assert reader.communicate(timeout=60)[0] == b"what is read at the other end"
+    assert (tmp_path / "pipe").is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
 def _write(folder: Path, text: str) -> None:

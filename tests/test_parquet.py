@@ -32,6 +32,12 @@ def test_what_is_none_is_named(damage: bytes) -> None:
         parquet_table(damage, "x.parquet", "xMIND")
 
 
+def test_texts_that_are_no_utf8_are_refused() -> None:
+    texts = pyarrow.array([b"good", b"b\xffd"]).cast(pyarrow.string(), safe=False)
+    with pytest.raises(DataError, match=r"x\.parquet: not a Parquet file .*UTF"):
+        parquet_table(_bytes(pyarrow.table({"title": texts})), "x.parquet")
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no list of threads here")
 def test_reading_starts_no_thread(tmp_path: Path) -> None:
     """Arrow's own would abort a process that ends at once."""

@@ -37,6 +37,14 @@ def test_a_process_that_nobody_has_asked_how_it_ended_is_gone() -> None:
         assert process.returncode is None
 
 
+def test_a_process_of_another_container_is_left_alone() -> None:
+    """Of the same name, but with pids of its own."""
+    name, pid, start = identity().rsplit(":", 2)
+    host, _, space = name.partition("/")
+    assert not is_gone(f"{host}/{space}1:{pid}:{start}0")
+    assert is_gone(f"{name}:{pid}:{start}0") == bool(start)
+
+
 def test_a_number_that_was_given_again_is_another_process() -> None:
     host, pid, start = identity().rsplit(":", 2)
     if not start:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
+from newsrec.cli.progress import on_terminal
 from newsrec.cli.signals import ended_by_signal
 from newsrec.cli.stages import Stages
 from newsrec.cli.words import plain
@@ -68,7 +68,7 @@ def _tracked(config: ExperimentConfig, wanted: Wanted, folder: Path, stages: Sta
         typer.echo(f"newsrec: {message}; the report is in {folder}", err=True)
 
     def told(language: str, i: int, n: int) -> None:
-        if sys.stderr.isatty():
+        if on_terminal():
             typer.echo(f"{language} ({i} of {n})", err=True)
 
     Bench(config).check()  # a wrong option is no failed run in MLflow

@@ -21,9 +21,14 @@ def progress(what: str, started: float | None = None) -> Iterator[Callable[[int,
     """
     bar = _Bar(what, time.monotonic() if started is None else started)
     try:
-        yield bar.update if sys.stderr.isatty() else _silent
+        yield bar.update if on_terminal() else _silent
     finally:
         bar.close()
+
+
+def on_terminal() -> bool:
+    """Whether people read stderr, which may be closed."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _silent(done: int, total: int) -> None:

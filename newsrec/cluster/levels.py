@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,9 +91,9 @@ def levels_of(
             "coarse to fine"
         )
     for threshold in thresholds:
-        if not isinstance(threshold, Real) or not -1 <= threshold <= 1:
+        if not _is_a(Real, threshold) or not -1 <= threshold <= 1:
             raise ConfigError(f"threshold {threshold!r}: expected a cosine, from -1 to 1")
-    if not all(isinstance(dim, Integral) and not isinstance(dim, bool) for dim in dims):
+    if not all(_is_a(Integral, dim) and not _is_a(bool, dim) for dim in dims):
         raise ConfigError(f"dims {tuple(dims)}: expected whole numbers")
     if list(dims) != sorted(dims) or dims[0] < 1:
         raise ConfigError(
@@ -107,6 +108,11 @@ def levels_of(
             "any_order (--any-order)"
         )
     return tuple(Level(int(d), float(t)) for d, t in zip(dims, thresholds, strict=True))
+
+
+def _is_a(kind: type, given: Any) -> bool:
+    """What callers give is not always of the declared type."""
+    return isinstance(given, kind)
 
 
 def cluster_levels(

@@ -42,19 +42,22 @@ def _sudachi() -> Callable[[str], Iterator[Piece]]:
 
 
 def _glued(morphemes: Iterator[tuple[str, Sequence[str]]]) -> Iterator[Piece]:
-    """Prefixes and suffixes belong to their noun: 小 + 政党, 選挙 + 戦; alone, and with a number
-    (第 + 2 + 回, 15 + カ国, 3 + 時間 + 半), they are no words."""
+    """Prefixes and suffixes belong to their noun: 小 + 政党, 選挙 + 戦, 半 + 導体, 優勝 + 杯;
+    alone, and with a number (第 + 2 + 回, 15 + カ国, 3 + 時間 + 半), they are no words."""
     word, is_noun, counting = "", False, False
     for surface, (kind, sub, sort, *_) in morphemes:
-        counts = kind == "接尾辞" or sort == "助数詞可能" or surface == "半"
-        counting = sub == "数詞" or (counting and counts)
+        counter = sort == "助数詞可能"
+        counting = sub == "数詞" or (counting and (counter or kind == "接尾辞" or surface == "半"))
         part = kind in _JAPANESE_NOUNS and sub != "助動詞語幹" and not counting
-        if word and not (part and is_noun == (kind == "接尾辞")):
+        before = kind == "接頭辞" or surface == "半"
+        # 週, 年, 台: what one character counts is a keyword only as the end of another.
+        behind = kind == "接尾辞" or (counter and len(surface) == 1)
+        if word and not (part and is_noun == behind):
             yield word, is_noun
             word, is_noun = "", False
-        if part and (word or kind != "接尾辞"):
+        if part and (word or not behind):
             word += surface
-            is_noun = kind != "接頭辞"
+            is_noun = not before
         else:
             yield surface, False
     if word:

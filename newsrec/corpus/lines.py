@@ -182,8 +182,13 @@ class _Text:
             what = (
                 f"label {after!r} of candidate {token!r}, expected 0 or 1"
                 if dash and name
-                else f"candidate {token!r} without a label, expected {token.strip('-')}-0 or -1 "
-                "(the first candidates of the file have labels)"
+                else f"candidate {token!r} without "
+                + (
+                    "an id"
+                    if dash
+                    else f"a label, expected {token}-0 or -1 (the first candidates "
+                    "of the file have labels)"
+                )
             )
             raise self._error(_line(candidates, k), what)
         return clicked

@@ -168,6 +168,11 @@ def _find(name: str, found: list[str]) -> str | None:
 
 def _no_column(where: str, column: str, theirs: str, found: list[str]) -> DataError:
     lowered = {name.strip().lower(): name for name in found}
+    if len(found) == 1 and (sign := next((x for x in ";\t|" if x in found[0]), "")):
+        return DataError(
+            f"{where}: one column {found[0][:60]!r}, separated by {sign!r}? Expected commas in a "
+            ".csv, tabs in a .tsv"
+        )
     near = get_close_matches(theirs.lower(), list(lowered), n=1, cutoff=0.6)
     use = lowered[near[0]] if near else "NAME"
     hint = f"; nearest: {use!r}" if near else ""
@@ -266,6 +271,7 @@ def _lines(stream: BinaryIO, where: str) -> Iterator[tuple[int, bytes]]:
 
 def _parquet(stream: BinaryIO, raw: RawFile) -> tuple[dict[str, list[Any]], list[int]]:
     table = parquet_table(stream.read(), raw.shown)
+    _refuse_twice(table.column_names, raw.shown)
     columns = {str(name): _cells(table.column(k)) for k, name in enumerate(table.column_names)}
     return columns, list(range(1, table.num_rows + 1))
 

@@ -236,7 +236,7 @@ class EvalReport:
         """What `save` wrote; `DataError` for any other file."""
         from newsrec.evaluate.stored import load
 
-        return load(path)
+        return load(Path(path))
 
 
 def _number_first(label: str) -> tuple[int, str]:

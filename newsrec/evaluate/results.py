@@ -73,9 +73,10 @@ class Results:
         return dict(sorted(found.items(), key=lambda item: item[0] != SOURCE))
 
     def summary(self, system: System, metric: str) -> dict[str, Any]:
-        """``source``; ``average`` over the other languages (`counts_as_other`); ``delta``: mean of
-        their `change`, which is (average - source) / source where all serve the same lists;
-        ``worst``: the language with the lowest mean, and its mean. NaN where unknown."""
+        """``source``; ``average`` over the other languages (`counts_as_other`; over mixed shelves
+        where there is nothing else); ``delta``: mean of their `change`, which is (average - source)
+        / source where all serve the same lists; ``worst``: the language with the lowest mean, and
+        its mean. NaN where unknown."""
         means = {
             language: found[metric].mean
             for language, (_, found) in self.of_system(system).items()
@@ -83,6 +84,8 @@ class Results:
         }
         source = means.get(SOURCE, float("nan"))
         others = [value for language, value in means.items() if counts_as_other(language)]
+        if not others and SOURCE not in means:  # mixed shelves alone
+            others = list(means.values())
         average = float(np.mean(others)) if others else float("nan")
         changes = [self.change(system, x, metric) for x in means if counts_as_other(x)]
         known = [change for change in changes if not np.isnan(change)]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from newsrec.errors import DataError
+from newsrec.errors import DataError, one_line
 from newsrec.evaluate.report import EvalReport
 from newsrec.files import atomic_file
 from newsrec.parquet import parquet_table
 from newsrec.types import Provenance
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _KEY = b"newsrec.report"
 _GROUP = "group:"
@@ -53,7 +57,14 @@ def load(path: Path) -> EvalReport:
     metadata = table.schema.metadata or {}
     if _KEY not in metadata:
         raise DataError(f"{path}: no newsrec report inside, expected a file of EvalReport.save")
-    said = json.loads(metadata[_KEY])
+    try:
+        return _report(table)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"{path}: a damaged newsrec report ({one_line(error)})") from None
+
+
+def _report(table: pyarrow.Table) -> EvalReport:
+    said = json.loads(table.schema.metadata[_KEY])
     column = {name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names}
     names = tuple(said["names"])
     values = [np.asarray(column[name], np.float64) for name in names]

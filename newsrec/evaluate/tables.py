@@ -75,6 +75,9 @@ def _summary_notes(results: Results) -> tuple[str, ...]:
         change = "mean of the languages' own" if differ else "(AVG − ENG) / ENG"
         notes.insert(0, f"AVG: mean over the languages but English; Δ%: {change}.")
         notes += differ
+        mixed = [language for language in results.languages if "+" in language]
+        if mixed and len(mixed) < len(results.languages):
+            notes.append(f"Mixed shelves ({', '.join(mixed)}) are no part of AVG; see by language.")
     seeds = len({run["seed"] for run in results.by_seed})
     if seeds > 1:
         notes.append(f"± is the standard deviation over {seeds} seeds.")

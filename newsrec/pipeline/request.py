@@ -42,6 +42,8 @@ class Request:
     def __post_init__(self) -> None:
         if not isinstance(self.user, str):
             raise ConfigError(f"--user: {self.user!r}, expected a reader's id as text")
+        if not self.user:
+            raise ConfigError("--user: empty, expected a reader's id")
         spoken = self.history_language
         checked = {
             "languages": languages(self.languages),

@@ -68,7 +68,8 @@ def experiment(
                     written = time.monotonic()
         results = _finished(results, bench)
     except BaseException as error:
-        if folder is not None and results.reports:
+        # A wrong request leaves nothing; what was ended from outside says so.
+        if folder is not None and (results.reports or not isinstance(error, NewsrecError)):
             stopped = bench.provenance(f"stopped by {type(error).__name__}")
             write_report(replace(results, provenance=stopped), config, folder)
         raise

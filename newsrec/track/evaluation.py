@@ -70,8 +70,7 @@ class MlflowTracker:
     def stop(self, status: str) -> None:
         """End the parent run, and a child that was being sent."""
         for run in filter(None, (self._run, self._child)):
-            if self._runs.on:
-                self._runs.end(run, status)
+            self._runs.end(run, status)
         self._runs.close()
 
 

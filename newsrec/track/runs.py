@@ -54,6 +54,7 @@ class Runs:
     def __init__(self, uri: str, warn: Callable[[str], None]) -> None:
         self._uri, self._warn = uri, warn
         self._watch: Watch | None = None
+        self._left: dict[str, str] = {}
         self.client: Any = None
         self.experiment = ""
 
@@ -76,9 +77,9 @@ class Runs:
             self._mark_lost()
 
     def close(self) -> None:
-        """Every run has ended."""
+        """Every run has ended; what could not be told how is left to the watch."""
         if self._watch is not None:
-            self._watch.end()
+            self._watch.end(self._left)
         self._watch = None
 
     def _open(self) -> None:
@@ -149,9 +150,12 @@ class Runs:
 
     def end(self, run: str, status: str) -> None:
         """With a client of its own: a signal may have ended us inside a transaction, which the old
-        client's connection still holds."""
-        with self.guarded():
-            client_of(self._uri).set_terminated(run, status)
+        client's connection still holds. Once tracking has stopped it is left to `close`."""
+        if self.on:
+            with self.guarded():
+                client_of(self._uri).set_terminated(run, status)
+        if not self.on:
+            self._left[run] = status
 
     @contextmanager
     def guarded(self) -> Iterator[None]:

@@ -105,7 +105,7 @@ class MlflowTrainTracker:
 
     def end(self, status: str = "FINISHED") -> None:
         """End the child run: ``FINISHED`` or ``FAILED``."""
-        if self._in_child:
+        if self._child:
             self._runs.end(self._child, status)
         self._child = ""
 
@@ -121,7 +121,7 @@ class MlflowTrainTracker:
     def stop(self, status: str) -> None:
         """End the child run, if there is one, and the parent."""
         self.end(status)
-        if self._runs.on and self._run:
+        if self._run:
             self._runs.end(self._run, status)
         self._runs.close()
 

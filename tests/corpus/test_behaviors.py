@@ -189,7 +189,7 @@ _AM = "11/15/2019 8:55:22 AM"
         (GOOD + f"2\tU1\t{_AM}\t\tN1-1 N2\n", "behaviors.tsv:2: candidate 'N2' without a label"),
         (GOOD + f"2\tU1\t{_AM}\t\tN1-0 N2--1\n",
          "behaviors.tsv:2: label with a sign, expected 0 or 1; found 'N2--1'"),
-        (GOOD + f"2\tU1\t{_AM}\t\t-1\n", "behaviors.tsv:2: candidate '-1' without a label"),
+        (GOOD + f"2\tU1\t{_AM}\t\t-1\n", "behaviors.tsv:2: candidate '-1' without an id"),
         (f"1\tU1\t{_AM}\t\tN1 N2\n2\tU1\t{_AM}\t\tN1-1\n",
          "behaviors.tsv:2: candidate with a label, the first candidates have none; found 'N1-1'"),
         (GOOD + "2\tU1\t2019-11-15 08:55:22\t\tN1-1\n",

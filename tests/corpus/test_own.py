@@ -342,6 +342,14 @@ def test_clicks_on_unknown_articles_are_dropped_counted_and_fatal_past_the_limit
         _prepare(tmp_path, clicks=clicks[4:5], max_missing=1.0)
 
 
+def _twice() -> bytes:
+    """A Parquet file with two columns of one name."""
+    columns = [pa.array(["a"]), pa.array(["deu"]), pa.array(["one"]), pa.array(["two"])]
+    table = pa.Table.from_arrays(columns, names=["id", "language", "title", "title"])
+    pq.write_table(table, buffer := io.BytesIO())
+    return buffer.getvalue()
+
+
 def _with(rows: Rows, k: int, **changes: str) -> Rows:
     return [{**row, **changes} if i == k else row for i, row in enumerate(rows)]
 
@@ -395,9 +403,13 @@ def test_bad_rows_are_named_and_nothing_is_left_behind(
         ("a.csv", 'id,language,title\na,deu,"open\n', "a.csv:2: "),
         ("a.csv", "id,language,title\na,deu,\udce9".encode("utf-8", "surrogateescape"),
          "a.csv:2: bytes b'\\xe9"),
+        ("a.csv", "id;language;title\na;deu;x\n",
+         "a.csv:1: one column 'id;language;title', separated by ';'? Expected commas"),
+        ("a.csv", "id,language,title\na,,x\n", "a.csv:2: no language, expected an ISO 639-3 code"),
         ("a.jsonl", '{"id": "a"\n', "a.jsonl:1: not JSON"),
         ("a.jsonl", '{"id": "a", "language": "deu", "title": "x"}\n[1]\n', "a.jsonl:2: list"),
         ("a.parquet", "PAR1", "a.parquet: not a Parquet file"),
+        ("a.parquet", _twice(), "a.parquet: column 'title' comes 2 times in the header"),
         ("a.xlsx", "x", ".xlsx, expected .csv, .tsv, .jsonl"),
         ("a.zip!../a.csv", "x", "member '../a.csv' leaves the folder"),
         ("a.csv.gz", "", "a.csv.gz: empty file"),

@@ -165,6 +165,21 @@ def test_save_and_load_give_the_same_report(tmp_path: Path) -> None:
         np.testing.assert_array_equal(again.groups[name], labels)
 
 
+def test_a_damaged_report_is_told_or_readable(tmp_path: Path) -> None:
+    """Whatever eight bytes are wrong: a `DataError`, or a report."""
+    path, found = tmp_path / "x.parquet", []
+    report().save(path)
+    data = path.read_bytes()
+    for start in range(0, len(data) - 8, 61):
+        wrong = bytes(byte ^ 0x55 for byte in data[start : start + 8])
+        path.write_bytes(data[:start] + wrong + data[start + 8 :])
+        try:
+            found.append(type(EvalReport.load(path)))
+        except DataError as error:
+            found.append(type(error))
+    assert set(found) == {EvalReport, DataError}
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     path.write_bytes(b"PAR1 nothing")

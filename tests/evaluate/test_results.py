@@ -90,6 +90,22 @@ def test_a_mixed_shelf_is_no_part_of_the_average() -> None:
     assert found.summary(("mini", "fusion"), "mrr")["average"] == pytest.approx(mean["fin"])
 
 
+def test_mixed_shelves_alone_have_an_average() -> None:
+    found = results(languages=(("fin+jpn", 0.0), ("eng+fin", 0.5)))
+    means = [r.mean()["mrr"] for r in found.reports if r.system == ("mini", "fusion")]
+    assert found.summary(("mini", "fusion"), "mrr")["average"] == pytest.approx(np.mean(means))
+
+
+def test_what_is_no_part_of_the_average_is_told() -> None:
+    def notes(*languages: str) -> str:
+        found = results(languages=[(language, 0.0) for language in languages])
+        return "".join(note for grid in screen(found) for note in grid.notes)
+
+    assert "Mixed shelves (eng+fin) are no part of AVG" in notes("eng", "eng+fin")
+    assert "Mixed shelves" not in notes("eng", "fin")
+    assert "Mixed shelves" not in notes("eng+fin", "fin+jpn")
+
+
 def test_every_pair_is_tested_once() -> None:
     tests = results().tests
     pairs = {(t.kind, t.language, t.encoder, t.ranker, t.against) for t in tests}

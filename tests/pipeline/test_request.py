@@ -86,6 +86,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"k": 2.5}, "--k: 2.5, expected a whole number"),
         ({"k": "3"}, "--k: '3', expected a whole number"),
         ({"k": True}, "--k: True, expected a whole number"),
+        ({"user": ""}, "--user: empty"),
         ({"user": 123}, "--user: 123, expected a reader's id as text"),
         ({"k": 0}, "--k: 0, expected at least 1"),
         ({"as_of": np.datetime64("NaT")}, "--as-of: .*NaT.* is no time"),

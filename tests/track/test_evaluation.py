@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from dataclasses import replace
@@ -181,6 +182,19 @@ def test_a_run_whose_process_is_killed_is_failed(tmp_path: Path) -> None:
     killed = subprocess.run([sys.executable, "-c", code, uri], check=False)
     assert killed.returncode == -signal.SIGKILL
     assert status_in_time(uri, "lost") == "FAILED"
+
+
+def test_a_run_ends_well_though_its_server_was_away_for_a_while(tmp_path: Path) -> None:
+    uri, warnings = f"sqlite:///{tmp_path / 'runs.db'}", list[str]()
+    with tracking(uri, "alone", {"a": 1}, warnings.append) as tracker:
+        other = sqlite3.connect(tmp_path / "runs.db")
+        other.execute("BEGIN EXCLUSIVE")
+        tracker.log(report("eng", 42, 0.4))
+        assert len(warnings) == 1
+        other.rollback()
+        other.close()
+    assert len(warnings) == 1
+    assert status_in_time(uri, "alone") == "FINISHED"
 
 
 def test_what_a_killed_process_left_running_is_failed_by_the_next_start(tmp_path: Path) -> None:
