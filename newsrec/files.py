@@ -15,6 +15,8 @@ from typing import Any, BinaryIO
 
 from newsrec.errors import DataError
 
+_DEVICES = Path("/dev")
+
 
 def data_root() -> Path:
     """Where newsrec keeps what it makes: ``$NEWSREC_DATA``, else ``data`` in the current folder."""
@@ -25,11 +27,11 @@ def data_root() -> Path:
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """A binary file that appears under ``path`` only when the block ends without an error.
 
-    A link stays, and what it leads to is replaced; what is no file (a pipe, a device) is written to
-    as it is.
+    A link stays, and what it leads to is replaced; what is no file (a pipe, a device, whatever
+    ``/dev/stdout`` is) is written to as it is.
     """
-    if path.exists() and not path.is_file() and not path.is_dir():
-        with path.open("wb") as file:
+    if path.exists() and not path.is_dir() and (not path.is_file() or _DEVICES in path.parents):
+        with path.open("ab") as file:
             yield file
         return
     path = path.resolve() if path.is_symlink() else path
