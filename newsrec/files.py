@@ -15,7 +15,8 @@ from typing import Any, BinaryIO
 
 from newsrec.errors import DataError
 
-_DEVICES = Path("/dev")
+# Not /dev/shm, which is a folder like others.
+_STREAMS = (Path("/dev"), Path("/dev/fd"))
 
 
 def data_root() -> Path:
@@ -30,7 +31,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     A link stays, and what it leads to is replaced; what is no file (a pipe, a device, whatever
     ``/dev/stdout`` is) is written to as it is.
     """
-    if path.exists() and not path.is_dir() and (not path.is_file() or _DEVICES in path.parents):
+    if path.exists() and not path.is_dir() and (not path.is_file() or path.parent in _STREAMS):
         with path.open("ab") as file:
             yield file
         return

@@ -80,6 +80,16 @@ def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
+def test_stdout_keeps_what_was_written_before(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from newsrec.files import write_text; print('one', flush=True);"
+        "write_text(Path('/dev/stdout'), 'two')"
+    )
+    with (tmp_path / "all").open("wb") as file:
+        subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
+    assert (tmp_path / "all").read_text() == "one\ntwo"
+
+
 def _write(folder: Path, text: str) -> None:
     with atomic_folder(folder) as new:
         for name in ("one", "two"):
