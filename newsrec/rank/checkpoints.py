@@ -84,9 +84,23 @@ def save_progress(
         for key, value in optimiser.state.get(parameter, {}).items():
             tensors[f"adam/{key}/{name}"] = value
     with atomic_folder(folder / "last") as work:
-        save_file({k: v.detach().cpu().contiguous().clone() for k, v in tensors.items()},
-                  work / _TENSORS)  # fmt: skip
+        save_file(_apart(tensors), work / _TENSORS)
         write_json(work / _STATE, {"format": _FORMAT, "run": told, "at": progress.numbers()})
+
+
+def _apart(tensors: Tensors) -> Tensors:
+    """On the CPU, none a view or a part of another, as safetensors wants them; what is so already
+    is not copied, for a tuned encoder with its Adam moments takes gigabytes."""
+    found: Tensors = {}
+    seen: set[int] = set()
+    for name, given in tensors.items():
+        tensor = given.detach().cpu().contiguous()
+        storage = tensor.untyped_storage()
+        if storage.nbytes() != tensor.nbytes or storage.data_ptr() in seen:
+            tensor = tensor.clone()
+        seen.add(tensor.untyped_storage().data_ptr())
+        found[name] = tensor
+    return found
 
 
 def load_progress(
