@@ -55,9 +55,12 @@ def parse_block(block: Block, index: IdIndex, where: str, labelled: bool | None)
     rows, unknown = _rows(text, index, history, candidates)
     shown = rows[len(history.starts) :]
     if labelled:
-        _refuse_negative(text, candidates, shown, unknown, index)
+        whole = candidates._replace(lengths=candidates.lengths + 2)
+        what = "label with a sign, expected 0 or 1"
+        _refuse_some(text, whole, shown, _signed(unknown, index), what)
     elif labelled is False:
-        _refuse_labels(text, candidates, shown, unknown)
+        what = "candidate with a label, the first candidates have none"
+        _refuse_some(text, candidates, shown, _labels(unknown), what)
     return Parsed(
         ids=as_bytes(text.words(ids)),
         users=as_bytes(text.words(users)),
@@ -84,28 +87,17 @@ def _rows(
     return rows, unknown
 
 
-def _refuse_labels(
-    text: _Text, candidates: _Spans, rows: NDArray[np.int32], unknown: NDArray[np.bytes_]
-) -> None:
+def _labels(unknown: NDArray[np.bytes_]) -> NDArray[np.bool_]:
     """In an unlabelled file, an unknown id that ends like a label is a label."""
-    ends = np.char.endswith(unknown, b"-0") | np.char.endswith(unknown, b"-1")
-    what = "candidate with a label, the first candidates have none"
-    _refuse_some(text, candidates, rows, ends, what)
+    return np.char.endswith(unknown, b"-0") | np.char.endswith(unknown, b"-1")
 
 
-def _refuse_negative(
-    text: _Text,
-    candidates: _Spans,
-    rows: NDArray[np.int32],
-    unknown: NDArray[np.bytes_],
-    index: IdIndex,
-) -> None:
-    """In a labelled file, an unknown id that is known without its last dash has a negative label:
-    ``N3--1``."""
-    signs = [name.endswith(b"-") and index.knows(name[:-1]) for name in unknown.tolist()]
-    whole = candidates._replace(lengths=candidates.lengths + 2)
-    what = "label with a sign, expected 0 or 1"
-    _refuse_some(text, whole, rows, np.array(signs, np.bool_), what)
+def _signed(unknown: NDArray[np.bytes_], index: IdIndex) -> NDArray[np.bool_]:
+    """In a labelled file, an unknown id that is known without its last dash has a label with a
+    sign: ``N3--1``."""
+    dashed = np.char.endswith(unknown, b"-")
+    dashed[dashed] = [index.knows(name[:-1]) for name in unknown[dashed].tolist()]
+    return dashed
 
 
 def _refuse_some(

@@ -87,7 +87,7 @@ def contrasts(
             if kind == "language" and not pairs.enough:
                 compared = [_untested(name, len(pairs)) for name in names]
             else:
-                compared = report.compare(other, None, names, test, by_reader)
+                compared = report.compare(other, metrics=names, test=test, by_reader=by_reader)
         except DataError:
             continue
         against = (other.language, *other.system)
