@@ -10,25 +10,15 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "newsrec"
+FOUNDATION = (
+    "errors", "types", "protocols", "languages", "files", "late", "parquet", "places", "plain",
+    "processes",
+)  # fmt: skip
 STAGES = (
     "corpus", "text", "encode", "adapt", "cluster", "rank", "rerank", "evaluate", "similarity",
 )  # fmt: skip
 LAYER = {
-    **dict.fromkeys(
-        (
-            "errors",
-            "types",
-            "protocols",
-            "languages",
-            "files",
-            "late",
-            "parquet",
-            "places",
-            "plain",
-            "processes",
-        ),
-        0,
-    ),
+    **dict.fromkeys(FOUNDATION, 0),
     **dict.fromkeys(STAGES, 1),
     **dict.fromkeys(("config", "spelling", "build", "track"), 2),
     **dict.fromkeys(("pipeline", "mini", "recbole"), 3),

@@ -308,6 +308,22 @@ def test_an_interrupt_keeps_the_report_of_what_was_finished(
     assert "| fin |" in (out / "report.md").read_text()
 
 
+def test_an_interrupt_before_the_first_result_says_so(
+    corpus: Corpus, store: EmbeddingStore, tmp_path: Path
+) -> None:
+    class Stopped(TopicEncoder):
+        def encode(self, texts: Any) -> Any:
+            raise KeyboardInterrupt
+
+    out, config = tmp_path / "out", _config(corpus, langs=["eng"])
+    with pytest.raises(KeyboardInterrupt):
+        experiment(config, store=store, encoders={"topics": Stopped()}, folder=out)
+    said = json.loads((out / "report.json").read_text())
+    assert said["results"] == []
+    assert said["provenance"]["status"] == "stopped by KeyboardInterrupt"
+    assert (out / "config.json").is_file()
+
+
 def test_popularity_counts_only_what_came_before(corpus: Corpus) -> None:
     before = Bench(_config(corpus)).log[0]
     training = Bench(_config(corpus, clicks="training")).log[0]

@@ -273,3 +273,12 @@ def test_help_names_every_option() -> None:
     for option in ("--user", "--lang", "--corpus", "--encoder", "--k", "--history-lang",
                    "--as-of", "--max-age", "--format"):  # fmt: skip
         assert option in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that closes stderr")
+def test_a_closed_stderr_costs_nothing() -> None:
+    words = [NEWSREC, "recommend", "--user", "nobody", "--lang", "fin", "--format", "json"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" 2>&-', "sh", *words], stdout=subprocess.PIPE, check=True
+    )
+    assert json.loads(done.stdout)["items"]

@@ -47,10 +47,12 @@ def runs_of(uri: str, name: str) -> tuple[Any, list[Any]]:
 
 
 def status_in_time(uri: str, name: str) -> str:
-    """The status of the parent run called ``name`` once it has ended, or after a minute."""
+    """The status of the parent run called ``name`` once it and its children have ended, or after a
+    minute."""
     until = time.monotonic() + 60
-    while (found := str(runs_of(uri, name)[0].info.status)) == "RUNNING":
-        if time.monotonic() > until:
-            break
+    while True:
+        parent, children = runs_of(uri, name)
+        running = "RUNNING" in {run.info.status for run in (parent, *children)}
+        if not running or time.monotonic() > until:
+            return str(parent.info.status)
         time.sleep(0.2)
-    return found

@@ -169,6 +169,7 @@ def test_a_killed_training_goes_on_in_its_runs(server: str, tmp_path: Path) -> N
     assert killed.returncode == -signal.SIGKILL
     assert status_in_time(server, "goes on") == "FAILED"
     parent, children = runs_of(server, "goes on")
+    assert [x.info.status for x in children] == ["FINISHED", "FAILED"]
     model = _ranker(tmp_path)
     with tracking_training(server, "goes on", {"head": "naml"}, pytest.fail) as tracker:
         again = runs_of(server, "goes on")
