@@ -49,7 +49,7 @@ def table_of(part: str, data: Path) -> Iterator[str]:
 
         from tests.bench.gloss import Gloss
 
-        yield from sample_clusters.unmeasured(Gloss(Path(get_model_path())))
+        yield from sample_clusters.unmeasured(Gloss(Path(get_model_path()), data))
         return
     mini = load_encoder("mini")
     yield f"`mini`, revision {mini.spec.revision}\n"
