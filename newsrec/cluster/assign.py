@@ -82,7 +82,7 @@ class Assigner:
             raise DataError(f"vectors: {len(vectors)} rows, the tree has {len(tree)} articles")
         if window is not None and published is None:
             raise DataError("a window of time needs `published`, the times of the tree's articles")
-        self._linkage = linkage_named(linkage)
+        self._linkage, self._dim = linkage_named(linkage), vectors.shape[1]
         self._tree, self._added = tree, list[tuple[int, ...]]()
         self._window = None if window is None else int(window / np.timedelta64(1, "s"))
         self._floors = [
@@ -124,7 +124,11 @@ class Assigner:
         self, vector: NDArray[np.floating], time: np.datetime64 | None
     ) -> tuple[list[NDArray[np.float32]], int]:
         """The vector as each level sees it, and the time in seconds."""
-        row = np.asarray(vector, np.float32).reshape(1, -1)
+        row = np.asarray(vector, np.float32)[None]
+        if row.shape != (1, self._dim):
+            raise DataError(
+                f"vector: {row.shape[1:]}, expected ({self._dim},) as the tree's articles have"
+            )
         check_vectors(row, np.zeros(1, np.int64), [floor.dim for floor in self._floors])
         if self._window is not None and (time is None or np.isnat(time)):
             raise DataError("an article without a time cannot be placed in a window of time")

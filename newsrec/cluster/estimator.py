@@ -71,8 +71,14 @@ class LevelwiseRAC:
         """
         if not hasattr(self, "tree_"):
             raise ConfigError("this LevelwiseRAC has not been fitted; call fit first")
+        vectors = _matrix(X)
+        if vectors.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"X: {vectors.shape[1]} columns, fitted on {self.n_features_in_}; "
+                "expected vectors of the same encoder"
+            )
         assigner = Assigner(self.tree_, self._vectors, linkage=self.linkage)
-        return np.array([assigner.look(row)[-1] for row in _matrix(X)], np.int32)
+        return np.array([assigner.look(row)[-1] for row in vectors], np.int32)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn (1.6 and later) asks of an estimator; only it calls this."""

@@ -70,11 +70,12 @@ class Gloss:
         return self._vectors(rows)
 
     def language(self, words: Sequence[Word]) -> str:
-        """The language that knows most of the words."""
-        spelt = [self._words.spell(word) for word in words]
-        known = {"eng": sum(word in self._english for word in spelt)}
+        """The language that knows most of the words; numbers and signs are of none."""
+        spelt = {word: self._words.spell(word) for word in words}
+        lettered = [word for word in words if any(sign.isalpha() for sign in spelt[word])]
+        known = {"eng": sum(spelt[word] in self._english for word in lettered)}
         for language, tongue in self._tongues.items():
-            known[language] = sum(word in tongue.lexicon.english for word in words)
+            known[language] = sum(word in tongue.lexicon.english for word in lettered)
         return max(known, key=known.__getitem__)
 
     def _tokens(
@@ -123,7 +124,7 @@ class _Tongue:
         self._vectors = words.vectors(self._known)
 
     def glosses(self, texts: Sequence[Sequence[Word]]) -> list[list[str]]:
-        """English words for the words of each text. A number stays, as does what is in Latin
+        """English words for the words of each text. A number stays, as does what is in ASCII
         letters and like nothing known, since that is often a name; punctuation and the rest go."""
         units = [self.lexicon.units(words) for words in texts]
         english = self.lexicon.english

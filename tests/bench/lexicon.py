@@ -25,7 +25,7 @@ Vectors = NDArray[np.float32]
 _ROUNDS = 5
 #: How much the vectors count: exp(8 cos) beforehand, as a tenth of one sighting; exp(3 cos) after.
 _BEFORE, _WEIGHT, _AFTER = 8.0, 0.1, 3.0
-#: Of a sighting, what may belong to no word.
+#: Added to what the words of a sentence share, so that a word may stand for nothing beside it.
 _NOTHING = 1e-3
 _LONGEST = 5
 _MOST = 80  # words of a text that are read
@@ -90,7 +90,7 @@ class Lexicon:
 
 def english_words(texts: Iterable[str], known: Collection[str]) -> list[str]:
     """Those of ``known`` that stand 20 times or more in English ``texts``; of one or two letters
-    only what is surely English."""
+    those that are surely English, however rare."""
     count = Counter(word for text in texts for word in _latin(text))
     return [
         word for word, n in count.items()
@@ -104,7 +104,9 @@ def learn(pool: Pool, language: str, words: Words, english: Sequence[str]) -> Le
     mine = pool.languages.index(language)
     texts, sides, entries = [], [], []
     for row, side, source in zip(pool.groups, pool.english, pool.source, strict=True):
-        for text in row[pool.language[row] == mine] if side >= 0 else ():
+        if side < 0:
+            continue
+        for text in row[pool.language[row] == mine]:
             texts.append(pool.texts[text])
             sides.append(pool.texts[side])
             entries.append(pool.sources[source] == "dictionary")
@@ -136,7 +138,9 @@ def align(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """``(n,)`` the English word of each foreign one, and whether it was seen twice or is near it.
 
-    ``foreign`` and ``english``: the words of each pair of texts; ``own``, ``other``: vectors.
+    ``foreign`` and ``english``: the words of each pair of texts, none without any; ``own``,
+    ``other``: vectors. The rate is P(English word | foreign word): each English word of a pair is
+    shared out among the foreign ones beside it.
     """
     f = np.concatenate([np.repeat(a, len(b)) for a, b in zip(foreign, english, strict=True)])
     e = np.concatenate([np.tile(b, len(a)) for a, b in zip(foreign, english, strict=True)])

@@ -1,8 +1,8 @@
 """Clusters of real news: ours beside k-means, HDBSCAN and BERTopic, on the same vectors.
 
 What a method may choose (ours its threshold, the others their smallest cluster) is chosen on one
-half of the articles and measured on the other. ``python -m tests.bench.quality`` writes all tables
-of `scripts/EXPERIMENTS.md`; one part of them with its name.
+half of the articles and measured on the other. ``python -m tests.bench.quality_tables`` writes
+all tables of `scripts/EXPERIMENTS.md`; one part of them with its name.
 """
 
 from __future__ import annotations

@@ -31,6 +31,8 @@ def main() -> None:
     data = shared()
     if data is None:
         sys.exit("the shared data are not there; set NEWSREC_SHARED to their folder")
+    if unknown := sorted(set(sys.argv[1:]) - set(PARTS)):
+        sys.exit(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
     for part in sys.argv[1:] or PARTS:
         print(f"\n### {part}\n", flush=True)
         for line in table_of(part, data):

@@ -56,6 +56,13 @@ def test_a_new_theme_has_nothing_to_compare_with_below() -> None:
     assert np.isnan(placed.similarity[1])
 
 
+@pytest.mark.parametrize("wrong", [np.ones(3), np.ones(5), np.ones((2, 4)), np.ones((1, 4))])
+def test_a_vector_is_one_row_as_wide_as_the_others(wrong: np.ndarray) -> None:
+    vectors, tree = shelf()
+    with pytest.raises(DataError, match=r"expected \(4,\)"):
+        Assigner(tree, vectors).place(wrong)
+
+
 def test_looking_changes_nothing_and_says_where_an_article_would_go() -> None:
     vectors, tree = shelf()
     assigner = Assigner(tree, vectors)

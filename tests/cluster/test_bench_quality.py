@@ -13,7 +13,7 @@ from newsrec.encode.presets import BUILT_IN, THRESHOLDS
 from tests.bench import others, quality
 from tests.bench.news_sets import GRADES, SHELVES, Graded, opening, semeval
 from tests.bench.sample_clusters import (
-    held_out,
+    half_known,
     recovered,
     relational_similarity,
     shelves,
@@ -31,12 +31,22 @@ def blobs(n: int = 120, k: int = 4) -> tuple[np.ndarray, np.ndarray]:
     return vectors.astype(np.float32), topic
 
 
-def test_a_held_out_threshold_finds_what_is_clear_and_not_what_is_not_there() -> None:
+def test_a_threshold_from_half_of_the_stories_finds_what_is_clear_and_not_what_is_not_there() -> (
+    None
+):
     rng, stories = np.random.default_rng(3), np.repeat(np.arange(12), 2)
     clear = np.eye(12, 16)[stories] + 0.02 * rng.standard_normal((24, 16))
-    found = held_out(clear.astype(np.float32), stories, 16, times=5)
+    found = half_known(clear.astype(np.float32), stories, 16, times=5)
     assert found.tolist() == [1.0] * 10
-    assert held_out(clear.astype(np.float32), rng.permutation(stories), 16, times=5).max() < 0.5
+    assert half_known(clear.astype(np.float32), rng.permutation(stories), 16, times=5).max() < 0.5
+
+
+def test_wrong_merges_across_the_halves_count() -> None:
+    # Two stories in one place: of all halves that part them, neither sees the merge within itself.
+    stories = np.repeat(np.arange(4), 2)
+    vectors = np.eye(4, dtype=np.float32)[np.array([0, 0, 0, 0, 1, 1, 2, 2])]
+    found = half_known(vectors, stories, 4, times=10)
+    assert found == pytest.approx(2 * (4 / 8) / (4 / 8 + 1))  # 8 pairs found, 4 of them right
 
 
 def test_an_opening_is_the_title_and_as_much_as_fits() -> None:

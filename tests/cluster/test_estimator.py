@@ -38,6 +38,9 @@ def test_predict_finds_the_cluster_of_what_was_fitted() -> None:
     assert np.array_equal(model.labels_, labels)
     with pytest.raises(ConfigError, match="call fit first"):
         LevelwiseRAC().predict(vectors)
+    for wrong in (vectors[:, :32], np.hstack([vectors, vectors])):
+        with pytest.raises(DataError, match="columns, fitted on 64"):
+            model.predict(wrong)
 
 
 def test_scikit_learn_can_clone_it_and_put_it_behind_other_steps() -> None:
