@@ -33,9 +33,9 @@ _BLOCK = 16_384
 class Cut:
     """How a shelf is cut into clusters; empty or None stands for what fits corpus and encoder.
 
-    ``languages`` whose texts are looked at (all of the corpus); ``thresholds`` (the measured ones
-    of the encoder's preset) and ``dims`` (its finest Matryoshka levels), coarse to fine; see
-    `newsrec.cluster.levels.cluster_levels` for the rest.
+    ``languages`` whose texts are looked at (all that the corpus has, on any later day, too);
+    ``thresholds`` (the measured ones of the encoder's preset) and ``dims`` (its finest Matryoshka
+    levels), coarse to fine; see `newsrec.cluster.levels.cluster_levels` for the rest.
     """
 
     languages: tuple[str, ...] = ()
@@ -46,9 +46,9 @@ class Cut:
     any_order: bool = False
 
     def fitted(self, corpus: Corpus, encoder: EncoderSpec) -> Cut:
-        """Every choice made; `ConfigError` for a language or a size that there is not, and for an
-        encoder whose thresholds nobody has measured."""
-        languages = tuple(canonical(code, "--lang") for code in self.languages or corpus.languages)
+        """Every choice made, except that all languages stay all; `ConfigError` for a language or a
+        size that there is not, and for an encoder whose thresholds nobody has measured."""
+        languages = tuple(canonical(code, "--lang") for code in self.languages)
         for code in languages:
             if code not in corpus.languages:
                 raise unknown_name(f"language of corpus {corpus.name!r}", code, corpus.languages)
@@ -101,7 +101,7 @@ def of_file(corpus: Corpus, path: Path) -> ClusteredShelf:
 
 def make_clusters(corpus: Corpus, vectors: Vectors, cut: Cut, path: Path) -> ClusteredShelf:
     """Cluster anew by a `Cut` that is fitted, and write it to ``path``."""
-    today = shelf_today(corpus, vectors, cut.languages, cut.dims)
+    today = shelf_today(corpus, vectors, cut.languages or corpus.languages, cut.dims)
     levels = levels_of(cut.thresholds, cut.dims, any_order=cut.any_order)
     found = cluster_levels(
         today.vectors, levels, linkage=cut.linkage, direction=cut.direction, present=today.present
@@ -138,14 +138,25 @@ def renewed(
             f"{made.get('corpus_name', 'another corpus')}) is in corpus {corpus.name!r}; name the "
             "right one: --corpus"
         )
-    languages = [code for code in made["languages"] if code in corpus.languages]
-    today = shelf_today(corpus, vectors, languages or corpus.languages, old.tree.dims)
+    today = shelf_today(corpus, vectors, _languages_today(made, corpus), old.tree.dims)
     shelf, changes = renew(
         old, today, whole=whole, linkage=made["linkage"], direction=made["direction"],
         window=window,
     )  # fmt: skip
     made = {**made, "corpus": corpus.fingerprint, "corpus_name": corpus.name}
     return replace(shelf, made=made), changes
+
+
+def _languages_today(made: Mapping[str, Any], corpus: Corpus) -> Sequence[str]:
+    """Those of ``corpus`` that the clusters look at; `DataError` where it has none of them."""
+    chosen = made.get("languages") or corpus.languages
+    found = [code for code in chosen if code in corpus.languages]
+    if not found:
+        raise DataError(
+            f"--clusters: made of texts in {', '.join(chosen)}, corpus {corpus.name!r} has only "
+            f"{', '.join(corpus.languages)}; build new clusters for it: newsrec cluster build"
+        )
+    return found
 
 
 def shelf_today(

@@ -27,21 +27,25 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def own_corpus(folder: Path, articles: int) -> Path:
-    """The first English articles of the sample, as a newsroom would bring them."""
+def own_corpus(folder: Path, articles: int, **others: int) -> Path:
+    """The first English articles of the sample, as a newsroom would bring them; the next ``jpn=8``
+    are Japanese."""
     sample = open_sample()
-    texts, news = sample.texts("eng"), sample.news
+    news = sample.news
+    languages = ["eng"] * articles
+    for language, n in others.items():
+        languages += [language] * n
     with (folder / "articles.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["id", "language", "title", "abstract", "published"])
-        for row in range(articles):
-            when = str(news.published[row])
-            rows.writerow([news.ids[row], "eng", texts.title[row], texts.abstract[row], when])
+        for row, language in enumerate(languages):
+            texts, when = sample.texts(language), str(news.published[row])
+            rows.writerow([news.ids[row], language, texts.title[row], texts.abstract[row], when])
     ids = [str(name) for name in news.ids[:articles]]
     clicks = [("u1", ids[0], "2026-03-01T08:00:00"), ("u2", ids[1], "2026-03-02T08:00:00")]
     with (folder / "clicks.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("user", "article", "time"), *clicks])
-    out = folder / f"corpus{articles}"
+    out = folder / f"corpus{len(languages)}"
     done = run("prepare", "articles", folder / "articles.csv", "--clicks", folder / "clicks.csv",
                "--out", out)  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -131,6 +135,34 @@ def test_update_carries_numbers_over_and_says_what_became_of_them(tmp_path: Path
             assert min(found["births"], default=10**6) >= old.free[level]
         assert "born" in done.stdout
     assert load_clusters(path).articles.tolist() == old.articles.tolist()
+
+
+def test_update_looks_at_a_language_that_is_new_unless_languages_were_chosen(
+    tmp_path: Path,
+) -> None:
+    path, out = tmp_path / "c.npz", tmp_path / "new.npz"
+    first = own_corpus(tmp_path, 40, fin=10)
+    second = own_corpus(tmp_path, 40, fin=10, jpn=12)
+    asked: list[tuple[list[str], str]] = [
+        ([], "62 articles\n"),
+        (["--lang", "eng,fin"], "50 articles, 12 without text in eng, fin\n"),
+    ]
+    for chosen, said in asked:
+        done = run("cluster", "build", "--corpus", first, *chosen, "--out", path)
+        assert done.returncode == 0, done.stderr
+        for extra in ([], ["--rebuild"]):
+            done = run("cluster", "update", "--clusters", path, "--corpus", second, "--out", out,
+                       *extra)  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            assert said in done.stdout
+
+
+def test_update_refuses_a_corpus_without_a_language_of_the_clusters(tmp_path: Path) -> None:
+    path = tmp_path / "c.npz"
+    assert run("cluster", "build", "--lang", "fin", "--out", path).returncode == 0
+    done = run("cluster", "update", "--clusters", path, "--corpus", own_corpus(tmp_path, 40))
+    assert done.returncode == 3
+    assert "made of texts in fin, corpus 'corpus40' has only eng" in done.stderr
 
 
 def test_update_refuses_another_encoder(tmp_path: Path) -> None:

@@ -39,7 +39,10 @@ def levels_table(shelf: ClusteredShelf) -> str:
         rows.append([name, tree.dims[level], threshold, len(sizes), largest, alone])
     left = int(np.count_nonzero(tree.labels[0] < 0))
     table = rows_table(["level", "dims", "cosine", "clusters", "largest", "of one article"], rows)
-    said = f"{len(tree) - left} articles" + (f", {left} without text" if left else "")
+    said = f"{len(tree) - left} articles"
+    if left:
+        chosen = ", ".join(shelf.made.get("languages") or ())
+        said += f", {left} without text" + (f" in {chosen}" if chosen else "")
     recall = shelf.made.get("recall", 1.0)
     if recall < 1:
         said += f"; found by an index, recall of neighbours at least {recall:.3f}"
