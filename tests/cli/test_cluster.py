@@ -274,6 +274,28 @@ def test_an_endpoint_that_is_not_there_costs_the_summaries_only(tmp_path: Path) 
     assert page.exists()
 
 
+def test_update_writes_its_changes_neither_over_clusters_nor_into_a_folder(
+    tmp_path: Path,
+) -> None:
+    path, link, other = tmp_path / "c.npz", tmp_path / "link.json", tmp_path / "new.npz"
+    assert run("cluster", "build", "--out", path).returncode == 0
+    link.symlink_to(path)
+    before = path.read_bytes()
+    for arguments, code, said in (
+        (["--json", path], 2, f"--json: {path} is the file of the clusters"),
+        (["--json", link], 2, f"--json: {link} is the file of the clusters"),
+        (["--out", other, "--json", path], 2, f"--json: {path} is the file of the clusters"),
+        (["--out", other, "--json", other], 2, f"--json: {other} is the file of the clusters"),
+        (["--json", tmp_path], 3, f"--json: {tmp_path} is a folder, expected a file"),
+    ):
+        done = run("cluster", "update", "--clusters", path, *arguments)
+        assert done.returncode == code, done.stderr
+        assert said in done.stderr
+        assert not done.stdout
+        assert path.read_bytes() == before
+        assert not other.exists()
+
+
 def test_update_refuses_a_corpus_that_the_clusters_know_nothing_of(tmp_path: Path) -> None:
     path = tmp_path / "c.npz"
     assert run("cluster", "build", "--out", path).returncode == 0
