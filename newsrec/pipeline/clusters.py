@@ -19,7 +19,7 @@ from newsrec.cluster.shelf import ClusteredShelf
 from newsrec.cluster.store import load_clusters, save_clusters
 from newsrec.corpus import Corpus
 from newsrec.encode.presets import THRESHOLDS
-from newsrec.errors import ConfigError, DataError, unknown_name
+from newsrec.errors import ConfigError, DataError, StaleCacheError, unknown_name
 from newsrec.files import data_root
 from newsrec.languages import canonical
 from newsrec.pipeline.vectors import VIEW, Vectors
@@ -80,9 +80,27 @@ def clusters(
         return of_file(corpus, path)
     fitted = (cut or Cut()).fitted(corpus, vectors.encoder.spec)
     place = place_of(corpus, vectors.encoder.spec, fitted)
-    if place.exists():
-        return load_clusters(place).over(ids)
-    return make_clusters(corpus, vectors, fitted, place)
+    kept = _kept(place, _origin(corpus, vectors.encoder.spec, fitted))
+    return make_clusters(corpus, vectors, fitted, place) if kept is None else kept.over(ids)
+
+
+def _kept(place: Path, origin: Mapping[str, Any]) -> ClusteredShelf | None:
+    """The clusters in a place of their own; None where they are missing or damaged: they are made
+    again. Those of another ``origin``, written there by --out or an update, may be dear to someone:
+    `StaleCacheError`."""
+    try:
+        shelf = load_clusters(place) if place.exists() else None
+    except StaleCacheError:
+        return None
+    plain = json.loads(json.dumps(origin))
+    wrong = [] if shelf is None else [key for key in plain if shelf.made.get(key) != plain[key]]
+    if shelf is not None and wrong:
+        raise StaleCacheError(
+            f"{place}: other clusters (of corpus {shelf.made.get('corpus_name')!r}; "
+            f"{', '.join(wrong)} differ) than belong there; move the file away or delete it, and "
+            f"those of corpus {plain['corpus_name']!r} are made again"
+        )
+    return shelf
 
 
 def of_file(corpus: Corpus, path: Path) -> ClusteredShelf:

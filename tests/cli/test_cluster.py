@@ -219,6 +219,23 @@ def test_the_same_build_is_found_again_by_the_next_command(tmp_path: Path) -> No
     assert list((Path(os.environ["NEWSREC_DATA"]) / "clusters").glob("*.npz")) == kept
 
 
+def test_kept_clusters_that_are_damaged_are_made_again_and_others_not_taken_for_them() -> None:
+    assert run("cluster", "build").returncode == 0
+    (kept,) = (Path(os.environ["NEWSREC_DATA"]) / "clusters").glob("*.npz")
+    whole = load_clusters(kept)
+    kept.write_bytes(b"")
+    done = run("cluster", "show")
+    assert done.returncode == 0, done.stderr
+    assert load_clusters(kept).tree.n_clusters == whole.tree.n_clusters
+    save_clusters(kept, replace(whole, made={**whole.made, "corpus": "0", "corpus_name": "evil"}))
+    other = kept.read_bytes()
+    done = run("cluster", "show")
+    assert done.returncode == 3
+    assert "other clusters (of corpus 'evil'; corpus, corpus_name differ)" in done.stderr
+    assert "move the file away or delete it" in done.stderr
+    assert kept.read_bytes() == other
+
+
 def test_show_prints_names_of_every_level() -> None:
     done = run("cluster", "show", "--lang", "fin", "--top", "3")
     assert done.returncode == 0, done.stderr
