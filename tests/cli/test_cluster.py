@@ -108,6 +108,16 @@ def test_what_cannot_be_done_is_said_in_one_line(
     assert not done.stdout
 
 
+def test_clusters_are_not_written_over_something_else(tmp_path: Path) -> None:
+    table = tmp_path / "one.csv"
+    table.write_text("id,title\n1,Ferry\n")
+    for arguments in (["build", "--out", table], ["update", "--clusters", table]):
+        done = run("cluster", *arguments)
+        assert done.returncode == 3
+        assert f"{arguments[1]}: {table} holds no clusters and is not written over" in done.stderr
+        assert table.read_text() == "id,title\n1,Ferry\n"
+
+
 @pytest.mark.parametrize("command", ["build", "update", "tune", "show"])
 def test_every_command_has_help(command: str) -> None:
     done = run("cluster", command, "--help")
