@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -199,6 +200,26 @@ def test_tune_by_the_corpus_draws_a_curve_and_says_how_to_go_on(tmp_path: Path) 
     assert load_clusters(tmp_path / "c.npz").tree.thresholds == tuple(
         round(row["threshold"], 2) for row in rows
     )
+
+
+def test_tune_ends_in_a_command_for_the_same_corpus_and_cut(tmp_path: Path) -> None:
+    folder = tmp_path / "my corpora"
+    folder.mkdir()
+    corpus, pairs = own_corpus(folder, 20, fin=10), tmp_path / "pairs.tsv"
+    ids = open_sample().news.ids
+    lines = [f"{ids[a]}\t{ids[a + 1]}\t{a % 2}" for a in range(29)]
+    pairs.write_text("\n".join(["id1\tid2\tsame", *lines]), encoding="utf-8")
+    done = run("cluster", "tune", "--pairs", pairs, "--corpus", corpus, "--lang", "fi,eng",
+               "--dims", "64,256", "--linkage", "centroid")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    again = run(*shlex.split(done.stdout.splitlines()[-1])[1:], "--out", tmp_path / "c.npz")
+    assert again.returncode == 0, again.stderr
+    shelf = load_clusters(tmp_path / "c.npz")
+    assert shelf.tree.dims == (64, 256)
+    made = {key: shelf.made[key] for key in ("corpus_name", "languages", "linkage")}
+    assert made == {
+        "corpus_name": corpus.name, "languages": ["fin", "eng"], "linkage": "centroid"
+    }  # fmt: skip
 
 
 def test_tune_by_judged_articles_of_the_corpus(tmp_path: Path) -> None:
