@@ -56,9 +56,14 @@ def load_clusters(path: Path) -> ClusteredShelf:
             numbers = tuple(parts[f"numbers{level}"] for level in range(tree.n_levels))
             free = tuple(parts["free"].tolist())
             made = json.loads(str(parts["made"]))
+            if not isinstance(made, dict):
+                raise ValueError(f"made: {made!r:.40}, expected a JSON object")
+            if not np.isfinite(tree.thresholds).all():
+                raise ValueError(f"thresholds: {tree.thresholds}, expected finite numbers")
             return ClusteredShelf(tree, parts["articles"], numbers, free, made)
     except (
         OSError,
+        TypeError,
         ValueError,
         KeyError,
         EOFError,

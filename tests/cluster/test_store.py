@@ -65,6 +65,27 @@ def test_what_is_no_tree_is_refused(tmp_path: Path) -> None:
         load_clusters(tmp_path / "wrong.npz")
 
 
+@pytest.mark.parametrize(
+    ("part", "value", "said"),
+    [
+        ("made", "[]", r"made: \[\], expected a JSON object"),
+        ("format", [2, 2], "not clusters of this version"),
+        ("thresholds", 0.1, "not clusters of this version"),
+        ("thresholds", [0.1, np.nan], "expected finite numbers"),
+    ],
+)
+def test_a_part_that_is_made_by_hand_is_refused(
+    tmp_path: Path, part: str, value: object, said: str
+) -> None:
+    path = tmp_path / "tree.npz"
+    save_clusters(path, SHELF)
+    with np.load(path) as parts:
+        changed = {**parts, part: np.array(value)}
+    np.savez(path, **changed)
+    with pytest.raises(StaleCacheError, match=said):
+        load_clusters(path)
+
+
 def test_nobody_is_told_to_write_clusters_over_something_else(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", vectors=np.zeros(3))
     (tmp_path / "notes.npz").write_text("text")
