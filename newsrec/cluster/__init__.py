@@ -11,6 +11,7 @@ _PUBLIC = {
     "Assigner": "newsrec.cluster.assign",
     "Captions": "newsrec.cluster.view",
     "Changes": "newsrec.cluster.days",
+    "check_place": "newsrec.cluster.store",
     "class_weights": "newsrec.cluster.keywords",
     "cluster_embeddings": "newsrec.cluster.levels",
     "cluster_keywords": "newsrec.cluster.keywords",

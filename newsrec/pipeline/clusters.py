@@ -19,7 +19,7 @@ from newsrec.cluster.shelf import ClusteredShelf
 from newsrec.cluster.store import load_clusters, save_clusters
 from newsrec.corpus import Corpus
 from newsrec.encode.presets import THRESHOLDS
-from newsrec.errors import ConfigError, DataError, unknown_name
+from newsrec.errors import ConfigError, DataError, StaleCacheError, unknown_name
 from newsrec.files import data_root
 from newsrec.languages import canonical
 from newsrec.pipeline.vectors import VIEW, Vectors
@@ -33,9 +33,9 @@ _BLOCK = 16_384
 class Cut:
     """How a shelf is cut into clusters; empty or None stands for what fits corpus and encoder.
 
-    ``languages`` whose texts are looked at (all of the corpus); ``thresholds`` (the measured ones
-    of the encoder's preset) and ``dims`` (its finest Matryoshka levels), coarse to fine; see
-    `newsrec.cluster.levels.cluster_levels` for the rest.
+    ``languages`` whose texts are looked at (all that the corpus has, on any later day, too);
+    ``thresholds`` (the measured ones of the encoder's preset) and ``dims`` (its finest Matryoshka
+    levels), coarse to fine; see `newsrec.cluster.levels.cluster_levels` for the rest.
     """
 
     languages: tuple[str, ...] = ()
@@ -46,9 +46,9 @@ class Cut:
     any_order: bool = False
 
     def fitted(self, corpus: Corpus, encoder: EncoderSpec) -> Cut:
-        """Every choice made; `ConfigError` for a language or a size that there is not, and for an
-        encoder whose thresholds nobody has measured."""
-        languages = tuple(canonical(code, "--lang") for code in self.languages or corpus.languages)
+        """Every choice made, except that all languages stay all; `ConfigError` for a language or a
+        size that there is not, and for an encoder whose thresholds nobody has measured."""
+        languages = tuple(canonical(code, "--lang") for code in self.languages)
         for code in languages:
             if code not in corpus.languages:
                 raise unknown_name(f"language of corpus {corpus.name!r}", code, corpus.languages)
@@ -80,9 +80,27 @@ def clusters(
         return of_file(corpus, path)
     fitted = (cut or Cut()).fitted(corpus, vectors.encoder.spec)
     place = place_of(corpus, vectors.encoder.spec, fitted)
-    if place.exists():
-        return load_clusters(place).over(ids)
-    return make_clusters(corpus, vectors, fitted, place)
+    kept = _kept(place, _origin(corpus, vectors.encoder.spec, fitted))
+    return make_clusters(corpus, vectors, fitted, place) if kept is None else kept.over(ids)
+
+
+def _kept(place: Path, origin: Mapping[str, Any]) -> ClusteredShelf | None:
+    """The clusters in a place of their own; None where they are missing or damaged: they are made
+    again. Those of another ``origin``, written there by --out or an update, may be dear to someone:
+    `StaleCacheError`."""
+    try:
+        shelf = load_clusters(place) if place.exists() else None
+    except StaleCacheError:
+        return None
+    plain = json.loads(json.dumps(origin))
+    wrong = [] if shelf is None else [key for key in plain if shelf.made.get(key) != plain[key]]
+    if shelf is not None and wrong:
+        raise StaleCacheError(
+            f"{place}: other clusters (of corpus {shelf.made.get('corpus_name')!r}; "
+            f"{', '.join(wrong)} differ) than belong there; move the file away or delete it, and "
+            f"those of corpus {plain['corpus_name']!r} are made again"
+        )
+    return shelf
 
 
 def of_file(corpus: Corpus, path: Path) -> ClusteredShelf:
@@ -101,7 +119,7 @@ def of_file(corpus: Corpus, path: Path) -> ClusteredShelf:
 
 def make_clusters(corpus: Corpus, vectors: Vectors, cut: Cut, path: Path) -> ClusteredShelf:
     """Cluster anew by a `Cut` that is fitted, and write it to ``path``."""
-    today = shelf_today(corpus, vectors, cut.languages, cut.dims)
+    today = shelf_today(corpus, vectors, cut.languages or corpus.languages, cut.dims)
     levels = levels_of(cut.thresholds, cut.dims, any_order=cut.any_order)
     found = cluster_levels(
         today.vectors, levels, linkage=cut.linkage, direction=cut.direction, present=today.present
@@ -138,14 +156,25 @@ def renewed(
             f"{made.get('corpus_name', 'another corpus')}) is in corpus {corpus.name!r}; name the "
             "right one: --corpus"
         )
-    languages = [code for code in made["languages"] if code in corpus.languages]
-    today = shelf_today(corpus, vectors, languages or corpus.languages, old.tree.dims)
+    today = shelf_today(corpus, vectors, _languages_today(made, corpus), old.tree.dims)
     shelf, changes = renew(
         old, today, whole=whole, linkage=made["linkage"], direction=made["direction"],
         window=window,
     )  # fmt: skip
     made = {**made, "corpus": corpus.fingerprint, "corpus_name": corpus.name}
     return replace(shelf, made=made), changes
+
+
+def _languages_today(made: Mapping[str, Any], corpus: Corpus) -> Sequence[str]:
+    """Those of ``corpus`` that the clusters look at; `DataError` where it has none of them."""
+    chosen = made.get("languages") or corpus.languages
+    found = [code for code in chosen if code in corpus.languages]
+    if not found:
+        raise DataError(
+            f"--clusters: made of texts in {', '.join(chosen)}, corpus {corpus.name!r} has only "
+            f"{', '.join(corpus.languages)}; build new clusters for it: newsrec cluster build"
+        )
+    return found
 
 
 def shelf_today(

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -27,21 +28,25 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def own_corpus(folder: Path, articles: int) -> Path:
-    """The first English articles of the sample, as a newsroom would bring them."""
+def own_corpus(folder: Path, articles: int, **others: int) -> Path:
+    """The first English articles of the sample, as a newsroom would bring them; the next ``jpn=8``
+    are Japanese."""
     sample = open_sample()
-    texts, news = sample.texts("eng"), sample.news
+    news = sample.news
+    languages = ["eng"] * articles
+    for language, n in others.items():
+        languages += [language] * n
     with (folder / "articles.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["id", "language", "title", "abstract", "published"])
-        for row in range(articles):
-            when = str(news.published[row])
-            rows.writerow([news.ids[row], "eng", texts.title[row], texts.abstract[row], when])
+        for row, language in enumerate(languages):
+            texts, when = sample.texts(language), str(news.published[row])
+            rows.writerow([news.ids[row], language, texts.title[row], texts.abstract[row], when])
     ids = [str(name) for name in news.ids[:articles]]
     clicks = [("u1", ids[0], "2026-03-01T08:00:00"), ("u2", ids[1], "2026-03-02T08:00:00")]
     with (folder / "clicks.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("user", "article", "time"), *clicks])
-    out = folder / f"corpus{articles}"
+    out = folder / f"corpus{len(languages)}"
     done = run("prepare", "articles", folder / "articles.csv", "--clicks", folder / "clicks.csv",
                "--out", out)  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -104,6 +109,16 @@ def test_what_cannot_be_done_is_said_in_one_line(
     assert not done.stdout
 
 
+def test_clusters_are_not_written_over_something_else(tmp_path: Path) -> None:
+    table = tmp_path / "one.csv"
+    table.write_text("id,title\n1,Ferry\n")
+    for arguments in (["build", "--out", table], ["update", "--clusters", table]):
+        done = run("cluster", *arguments)
+        assert done.returncode == 3
+        assert f"{arguments[1]}: {table} holds no clusters and is not written over" in done.stderr
+        assert table.read_text() == "id,title\n1,Ferry\n"
+
+
 @pytest.mark.parametrize("command", ["build", "update", "tune", "show"])
 def test_every_command_has_help(command: str) -> None:
     done = run("cluster", command, "--help")
@@ -133,6 +148,34 @@ def test_update_carries_numbers_over_and_says_what_became_of_them(tmp_path: Path
     assert load_clusters(path).articles.tolist() == old.articles.tolist()
 
 
+def test_update_looks_at_a_language_that_is_new_unless_languages_were_chosen(
+    tmp_path: Path,
+) -> None:
+    path, out = tmp_path / "c.npz", tmp_path / "new.npz"
+    first = own_corpus(tmp_path, 40, fin=10)
+    second = own_corpus(tmp_path, 40, fin=10, jpn=12)
+    asked: list[tuple[list[str], str]] = [
+        ([], "62 articles\n"),
+        (["--lang", "eng,fin"], "50 articles, 12 without text in eng, fin\n"),
+    ]
+    for chosen, said in asked:
+        done = run("cluster", "build", "--corpus", first, *chosen, "--out", path)
+        assert done.returncode == 0, done.stderr
+        for extra in ([], ["--rebuild"]):
+            done = run("cluster", "update", "--clusters", path, "--corpus", second, "--out", out,
+                       *extra)  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            assert said in done.stdout
+
+
+def test_update_refuses_a_corpus_without_a_language_of_the_clusters(tmp_path: Path) -> None:
+    path = tmp_path / "c.npz"
+    assert run("cluster", "build", "--lang", "fin", "--out", path).returncode == 0
+    done = run("cluster", "update", "--clusters", path, "--corpus", own_corpus(tmp_path, 40))
+    assert done.returncode == 3
+    assert "made of texts in fin, corpus 'corpus40' has only eng" in done.stderr
+
+
 def test_update_refuses_another_encoder(tmp_path: Path) -> None:
     path = tmp_path / "c.npz"
     assert run("cluster", "build", "--out", path).returncode == 0
@@ -157,6 +200,26 @@ def test_tune_by_the_corpus_draws_a_curve_and_says_how_to_go_on(tmp_path: Path) 
     assert load_clusters(tmp_path / "c.npz").tree.thresholds == tuple(
         round(row["threshold"], 2) for row in rows
     )
+
+
+def test_tune_ends_in_a_command_for_the_same_corpus_and_cut(tmp_path: Path) -> None:
+    folder = tmp_path / "my corpora"
+    folder.mkdir()
+    corpus, pairs = own_corpus(folder, 20, fin=10), tmp_path / "pairs.tsv"
+    ids = open_sample().news.ids
+    lines = [f"{ids[a]}\t{ids[a + 1]}\t{a % 2}" for a in range(29)]
+    pairs.write_text("\n".join(["id1\tid2\tsame", *lines]), encoding="utf-8")
+    done = run("cluster", "tune", "--pairs", pairs, "--corpus", corpus, "--lang", "fi,eng",
+               "--dims", "64,256", "--linkage", "centroid")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    again = run(*shlex.split(done.stdout.splitlines()[-1])[1:], "--out", tmp_path / "c.npz")
+    assert again.returncode == 0, again.stderr
+    shelf = load_clusters(tmp_path / "c.npz")
+    assert shelf.tree.dims == (64, 256)
+    made = {key: shelf.made[key] for key in ("corpus_name", "languages", "linkage")}
+    assert made == {
+        "corpus_name": corpus.name, "languages": ["fin", "eng"], "linkage": "centroid"
+    }  # fmt: skip
 
 
 def test_tune_by_judged_articles_of_the_corpus(tmp_path: Path) -> None:
@@ -185,6 +248,23 @@ def test_the_same_build_is_found_again_by_the_next_command(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     assert kept[0].stat().st_mtime_ns == written
     assert list((Path(os.environ["NEWSREC_DATA"]) / "clusters").glob("*.npz")) == kept
+
+
+def test_kept_clusters_that_are_damaged_are_made_again_and_others_not_taken_for_them() -> None:
+    assert run("cluster", "build").returncode == 0
+    (kept,) = (Path(os.environ["NEWSREC_DATA"]) / "clusters").glob("*.npz")
+    whole = load_clusters(kept)
+    kept.write_bytes(b"")
+    done = run("cluster", "show")
+    assert done.returncode == 0, done.stderr
+    assert load_clusters(kept).tree.n_clusters == whole.tree.n_clusters
+    save_clusters(kept, replace(whole, made={**whole.made, "corpus": "0", "corpus_name": "evil"}))
+    other = kept.read_bytes()
+    done = run("cluster", "show")
+    assert done.returncode == 3
+    assert "other clusters (of corpus 'evil'; corpus, corpus_name differ)" in done.stderr
+    assert "move the file away or delete it" in done.stderr
+    assert kept.read_bytes() == other
 
 
 def test_show_prints_names_of_every_level() -> None:
@@ -240,6 +320,28 @@ def test_an_endpoint_that_is_not_there_costs_the_summaries_only(tmp_path: Path) 
     assert "3 without a summary" in done.stderr
     assert done.stderr.count("\n") == 1
     assert page.exists()
+
+
+def test_update_writes_its_changes_neither_over_clusters_nor_into_a_folder(
+    tmp_path: Path,
+) -> None:
+    path, link, other = tmp_path / "c.npz", tmp_path / "link.json", tmp_path / "new.npz"
+    assert run("cluster", "build", "--out", path).returncode == 0
+    link.symlink_to(path)
+    before = path.read_bytes()
+    for arguments, code, said in (
+        (["--json", path], 2, f"--json: {path} is the file of the clusters"),
+        (["--json", link], 2, f"--json: {link} is the file of the clusters"),
+        (["--out", other, "--json", path], 2, f"--json: {path} is the file of the clusters"),
+        (["--out", other, "--json", other], 2, f"--json: {other} is the file of the clusters"),
+        (["--json", tmp_path], 3, f"--json: {tmp_path} is a folder, expected a file"),
+    ):
+        done = run("cluster", "update", "--clusters", path, *arguments)
+        assert done.returncode == code, done.stderr
+        assert said in done.stderr
+        assert not done.stdout
+        assert path.read_bytes() == before
+        assert not other.exists()
 
 
 def test_update_refuses_a_corpus_that_the_clusters_know_nothing_of(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from newsrec.cluster import ClusteredShelf, load_clusters, save_clusters
+from newsrec.cluster import ClusteredShelf, check_place, load_clusters, save_clusters
 from newsrec.errors import DataError, StaleCacheError
 from newsrec.types import ClusterTree
 
@@ -54,17 +54,53 @@ def test_what_is_no_tree_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "tree.npz"
     save_clusters(path, SHELF)
     whole = path.read_bytes()
-    for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:100] + b"?" + whole[101:]):
+    for damaged in (b"", whole[: len(whole) // 2], whole[:100] + b"?" + whole[101:]):
         path.write_bytes(damaged)
-        with pytest.raises(StaleCacheError, match="make them again"):
+        with pytest.raises(StaleCacheError, match=r"make them again.* --corpus CORPUS --out /"):
             load_clusters(path)
-    np.savez(tmp_path / "other.npz", vectors=np.zeros(3))
-    with pytest.raises(StaleCacheError):
-        load_clusters(tmp_path / "other.npz")
+        check_place(path, "--out")
     wrong = np.array([[0, 1], [0, 0]], np.int32)
     np.savez(tmp_path / "wrong.npz", format=2, labels=wrong, dims=[4, 8], thresholds=[0.1, 0.7])
     with pytest.raises(StaleCacheError, match="spans clusters"):
         load_clusters(tmp_path / "wrong.npz")
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "said"),
+    [
+        ("made", "[]", r"made: \[\], expected a JSON object"),
+        ("format", [2, 2], "not clusters of this version"),
+        ("thresholds", 0.1, "not clusters of this version"),
+        ("thresholds", [0.1, np.nan], "expected finite numbers"),
+    ],
+)
+def test_a_part_that_is_made_by_hand_is_refused(
+    tmp_path: Path, part: str, value: object, said: str
+) -> None:
+    path = tmp_path / "tree.npz"
+    save_clusters(path, SHELF)
+    with np.load(path) as parts:
+        changed = {**parts, part: np.array(value)}
+    np.savez(path, **changed)
+    with pytest.raises(StaleCacheError, match=said):
+        load_clusters(path)
+
+
+def test_nobody_is_told_to_write_clusters_over_something_else(tmp_path: Path) -> None:
+    np.savez(tmp_path / "other.npz", vectors=np.zeros(3))
+    (tmp_path / "notes.npz").write_text("text")
+    (tmp_path / "articles.csv").write_text("id,title\n1,Ferry\n")
+    for name in ("other.npz", "notes.npz", "articles.csv"):
+        with pytest.raises(StaleCacheError, match=r"name a file that .* --out FILE\.npz` wrote"):
+            load_clusters(tmp_path / name)
+        with pytest.raises(DataError, match=f"--out: .*{name} holds no clusters and is not writ"):
+            check_place(tmp_path / name, "--out")
+    (tmp_path / "empty.csv").touch()
+    with pytest.raises(StaleCacheError, match="name a file that"):
+        load_clusters(tmp_path / "empty.csv")
+    with pytest.raises(DataError, match="is a folder"):
+        check_place(tmp_path, "--out")
+    check_place(tmp_path / "new.npz", "--out")
 
 
 def test_nothing_is_unpickled(tmp_path: Path) -> None:

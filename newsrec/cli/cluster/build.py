@@ -34,17 +34,17 @@ def build(
     from newsrec.cli.cluster.table import levels_table
     from newsrec.cli.progress import progress
     from newsrec.cli.words import numbers
+    from newsrec.cluster import check_place
     from newsrec.pipeline.clusters import Cut, make_clusters, place_of
     from newsrec.pipeline.open import open_corpus
     from newsrec.pipeline.vectors import Vectors
-    from newsrec.places import check_file
 
     asked = Cut(
         codes(lang), numbers(thresholds, "--thresholds", float), numbers(dims, "--dims", int),
         linkage, direction, any_order,
     )  # fmt: skip
     if out is not None:
-        check_file(out, "--out")
+        check_place(out, "--out")
     opened = open_corpus(corpus)
     with progress("encoding") as report:
         vectors = Vectors(opened, encoder, trust_remote_code=trust, on_progress=report)

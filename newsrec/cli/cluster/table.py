@@ -33,13 +33,14 @@ def levels_table(shelf: ClusteredShelf) -> str:
     tree, rows = shelf.tree, []
     for level, name in enumerate(shelf.levels):
         sizes = tree.sizes(level)
-        alone = int(np.count_nonzero(sizes == 1))
-        largest = int(sizes.max(initial=0))
+        largest, alone = int(sizes.max(initial=0)), int(np.count_nonzero(sizes == 1))
         threshold = f"{tree.thresholds[level]:.2f}"
         rows.append([name, tree.dims[level], threshold, len(sizes), largest, alone])
     left = int(np.count_nonzero(tree.labels[0] < 0))
     table = rows_table(["level", "dims", "cosine", "clusters", "largest", "of one article"], rows)
-    said = f"{len(tree) - left} articles" + (f", {left} without text" if left else "")
+    chosen = ", ".join(shelf.made.get("languages") or ())
+    without = f", {left} without text" + (f" in {chosen}" if chosen else "")
+    said = f"{len(tree) - left} articles" + (without if left else "")
     recall = shelf.made.get("recall", 1.0)
     if recall < 1:
         said += f"; found by an index, recall of neighbours at least {recall:.3f}"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from newsrec.cli.cluster.options import Dims, Encoder, Languages, Trust, codes
+from newsrec.cli.cluster.options import Dims, Encoder, Languages, Trust, build_command, codes
 from newsrec.cli.options import Corpus
 
 #: Fewer judged pairs of a kind say little.
@@ -66,5 +66,9 @@ def tune(
         )
     found = ",".join(f"{r['threshold']:.2f}" for r in rows)
     values = [r["threshold"] for r in rows]
-    order = "" if values == sorted(values) else " --any-order"
-    typer.echo(f"newsrec cluster build --thresholds {found}{order}")
+    given = {
+        "--corpus": corpus, "--encoder": encoder, "--lang": lang, "--thresholds": found,
+        "--dims": dims, "--linkage": linkage, "--any-order": values != sorted(values),
+        "--trust-remote-code": trust,
+    }  # fmt: skip
+    typer.echo(build_command(given))

@@ -30,7 +30,7 @@ def update(
 
     from newsrec.cli.cluster.table import changes_table, levels_table
     from newsrec.cli.progress import progress
-    from newsrec.cluster import load_clusters, save_clusters
+    from newsrec.cluster import check_place, load_clusters, save_clusters
     from newsrec.errors import ConfigError
     from newsrec.files import write_json
     from newsrec.pipeline.clusters import renewed
@@ -42,8 +42,11 @@ def update(
     if window is not None and rebuild:
         raise ConfigError("--window and --rebuild exclude each other: a rebuild closes no story")
     place = out or clusters
-    if out is not None:
-        check_file(out, "--out")
+    check_place(place, "--clusters" if out is None else "--out")
+    if json is not None:
+        check_file(json, "--json")
+        if json.resolve() in (clusters.resolve(), place.resolve()):
+            raise ConfigError(f"--json: {json} is the file of the clusters; name another place")
     span = None if window is None else duration(window, "--window")
     old, opened = load_clusters(clusters), open_corpus(corpus)
     with progress("encoding") as report:
