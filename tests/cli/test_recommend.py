@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from newsrec.cli.page import table
 from newsrec.corpus.sample import LANGUAGES, open_sample
+from newsrec.pipeline.page import Because, Item, Recommendations
 from newsrec.types import Texts
 
 NEWSREC = str(Path(sys.executable).with_name("newsrec"))
@@ -204,6 +206,17 @@ def test_control_characters_never_reach_the_terminal() -> None:
     assert done.returncode == 0
     assert "\x1b" not in done.stdout
     assert "\x07" not in done.stdout
+
+
+def test_a_title_without_end_is_cut_in_the_table_and_nowhere_else() -> None:
+    long = "x" * 200_000
+    because = Because("N2", "eng", long, 0.5)
+    item = Item(1, "N1", "eng", long, 0.1, because, {"theme": long, "topic": long})
+    found = Recommendations("U1", "eng", None, (item,))
+    shown = table(found)
+    assert shown.count("x") < 4 * 200
+    assert shown.count("…") == 4
+    assert found.to_dict()["items"][0]["title"] == long
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv"])
