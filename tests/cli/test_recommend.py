@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -286,6 +287,7 @@ def test_help_names_every_option() -> None:
     for option in ("--user", "--lang", "--corpus", "--encoder", "--k", "--history-lang",
                    "--as-of", "--max-age", "--format"):  # fmt: skip
         assert option in done.stdout
+    assert "{theme: -0.3}" in " ".join(re.sub("[│ \n]+", " ", done.stdout).split())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that closes stderr")
