@@ -12,12 +12,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from newsrec.cli.page import table
+from newsrec.cluster.shelf import ClusteredShelf
+from newsrec.cluster.store import save_clusters
 from newsrec.corpus.sample import LANGUAGES, open_sample
 from newsrec.pipeline.page import Because, Item, Recommendations
 from newsrec.types import Texts
+from newsrec.types.clusters import ClusterTree
 
 NEWSREC = str(Path(sys.executable).with_name("newsrec"))
 
@@ -101,6 +105,20 @@ def test_mixed_shelves_show_an_article_once_and_more_than_one_language() -> None
     assert found["language"] == "fin,eng"
     assert len(set(ids)) == len(ids)
     assert {item["language"] for item in found["items"]} == {"fin", "eng"}
+
+
+def test_clusters_that_nothing_asks_for_are_said_and_must_be_there(tmp_path: Path) -> None:
+    words = ("--user", "U123", "--lang", "eng", "--clusters")
+    done = run(*words, str(tmp_path / "none_such.npz"))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "none_such.npz" in done.stderr
+    shelf = ClusteredShelf.new(
+        ClusterTree(np.zeros((1, 1), np.int32), (1,), (0.5,)), np.array(["N1"]), {}
+    )
+    save_clusters(tmp_path / "some.npz", shelf)
+    done = run(*words, str(tmp_path / "some.npz"))
+    assert done.returncode == 0, done.stderr
+    assert "some.npz is not used" in done.stderr
 
 
 def test_an_unknown_reader_gets_the_fallback_and_a_note() -> None:
