@@ -142,8 +142,16 @@ def _load_trained(folder: Path, seed: int | None) -> Any:
 
 def _check_type(what: str, option: str, value: object, wanted: Any) -> None:
     if not fits(value, wanted):
-        said = wanted.__name__ if isinstance(wanted, type) else str(wanted)
+        said = _said(option, wanted)
         raise ConfigError(f"{what}: option {option!r} is {value!r}, expected {said}")
+
+
+def _said(option: str, wanted: Any) -> str:
+    """A declared type in words that help to write a value of it."""
+    if get_origin(wanted) in (dict, Mapping):
+        example = "{story: 2}" if get_args(wanted)[1] is int else "{theme: -0.3}"
+        return f"names with numbers, such as {option}={example}"
+    return wanted.__name__ if isinstance(wanted, type) else str(wanted)
 
 
 def fits(value: object, wanted: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,21 @@ def _with_options(value: str, where: str, kind: str) -> dict[str, Any]:
             raise ConfigError(f"{where}: {kind} option {option!r}, expected key=value")
         # A shell word has no blanks: {story:1} is what YAML writes {story: 1}.
         text = re.sub(r":(?! )", ": ", text) if text.startswith("{") else text
-        found["options"][key] = scalar(text, where)
+        found["options"][key] = read = scalar(text, where)
+        if isinstance(read, Mapping):
+            _check_numbers(read, f"{where}: {kind} option {option!r}")
     return found
+
+
+def _check_numbers(read: Mapping[Any, Any], where: str) -> None:
+    """`ConfigError` unless every name has a finite number."""
+    for name, number in read.items():
+        plain = isinstance(number, int | float) and not isinstance(number, bool)
+        if not (isinstance(name, str) and plain and (isinstance(number, int) or isfinite(number))):
+            raise ConfigError(
+                f"{where}: {name!r} is {number!r}, expected a name with a finite number, as in "
+                "{story: 2}"
+            )
 
 
 def encoder(value: Any, where: str) -> Any:

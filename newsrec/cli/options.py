@@ -28,6 +28,13 @@ HistoryLang = Annotated[
 ]
 TrackingUri = Annotated[str | None, typer.Option(help="MLflow. [sqlite:///data/runs/mlflow.db]")]
 NoTrack = Annotated[bool, typer.Option("--no-track", help="Record nothing in MLflow.")]
+Rerank = Annotated[
+    str | None,
+    typer.Option(
+        help="mmr, dpp, xquad:aspect=topic, 'manner:weights={theme: -0.3}', … "
+        "[dpp with --diversity]"
+    ),
+]
 Clusters = Annotated[
     str | None, typer.Option(help="auto, FILE or none. [auto if --rerank needs them]")
 ]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from newsrec.cli.listing import NOTHING, levels_of
 from newsrec.cli.printable import printable
+from newsrec.excerpt import excerpt
 
 if TYPE_CHECKING:
     from newsrec.pipeline.page import Recommendations
 
 
 def table(found: Recommendations) -> str:
-    """For people: as wide as the terminal, titles folded, one reason a row."""
+    """For people: as wide as the terminal, titles cut and folded, one reason a row."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -34,11 +35,11 @@ def table(found: Recommendations) -> str:
     shown.add_column("because you read", ratio=2, overflow="fold")
     for item in found.items:
         why = item.because
-        reason = "" if why is None else f"{why.title} ({why.language}, {why.share:.0%})"
+        reason = "" if why is None else f"{excerpt(why.title)} ({why.language}, {why.share:.0%})"
         # Text, not markup: a title may hold square brackets, and control characters are dropped.
-        cells = [str(item.rank), item.id, item.language, item.title, f"{item.score:.3f}"]
+        cells = [str(item.rank), item.id, item.language, excerpt(item.title), f"{item.score:.3f}"]
         if levels:
-            cells.append(" › ".join((item.clusters or {}).values()))
+            cells.append(" › ".join(map(excerpt, (item.clusters or {}).values())))
         cells.append(reason)
         shown.add_row(*(Text(printable(cell)) for cell in cells))
     if not found.items:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from newsrec.cli.options import Corpus
+from newsrec.cli.options import Corpus, Rerank
 
 
 class Format(StrEnum):
@@ -46,9 +46,7 @@ def recommend(
             "language, language for several."
         ),
     ] = None,
-    rerank: Annotated[
-        str | None, typer.Option(help="mmr, dpp, xquad:aspect=topic, … [dpp with --diversity]")
-    ] = None,
+    rerank: Rerank = None,
     diversity: Annotated[
         float | None, typer.Option(help="0: by relevance, 1: variety alone. [tuned, or measured]")
     ] = None,

@@ -11,6 +11,7 @@ import typer
 
 from newsrec.cli import listing, page
 from newsrec.cli.progress import progress
+from newsrec.cluster.store import load_clusters
 from newsrec.pipeline.open import open_corpus
 from newsrec.pipeline.page import Recommendations, recommend
 from newsrec.pipeline.request import Request
@@ -34,6 +35,7 @@ class Wanted:
 def run(wanted: Wanted, asked: Mapping[str, Any], **variety: Any) -> None:
     """``asked``: fields of `Request`; ``variety``: those of `Variety`."""
     request, varied = Request(**asked), Variety(**variety)
+    _check_clusters(varied)
     opened = open_corpus(wanted.corpus)
     with progress("encoding") as on_progress:
         found = recommend(
@@ -44,6 +46,18 @@ def run(wanted: Wanted, asked: Mapping[str, Any], **variety: Any) -> None:
     if not found.items and wanted.format != "table":
         typer.echo(f"newsrec: {listing.NOTHING}", err=True)
     typer.echo(_PRINT[wanted.format](found), nl=False)
+
+
+def _check_clusters(varied: Variety) -> None:
+    """A file of clusters that nothing asks for is read nonetheless: a wrong name is an error."""
+    if varied.clusters is None or varied.asked:
+        return
+    load_clusters(varied.clusters)
+    typer.echo(
+        f"newsrec: --clusters {varied.clusters} is not used: the list is by relevance alone; give "
+        "--diversity, --rerank, --max-per-story or --max-per-topic",
+        err=True,
+    )
 
 
 def _tell(found: Recommendations, request: Request) -> None:

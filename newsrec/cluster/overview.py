@@ -12,17 +12,23 @@ from numpy.typing import NDArray
 
 from newsrec.cluster.shelf import level_names
 from newsrec.cluster.timeline import Timeline, timeline
-from newsrec.cluster.view import Articles, Captions, Counts, Headline, Node, View, own_bytes
+from newsrec.cluster.view import (
+    Articles,
+    Captions,
+    Counts,
+    Headline,
+    Node,
+    Span,
+    View,
+    own_bytes,
+)
 from newsrec.errors import DataError
+from newsrec.excerpt import excerpt
 from newsrec.languages import canonical
 from newsrec.types.clusters import ClusterTree
 
 MAX_BYTES = 8_000_000
-_LETTERS, _SUMMARY, _KEYWORDS, _URL = 200, 700, 12, 500
-_SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
-# What turns the writing direction of all that follows.
-_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_NOT_TEXT = re.compile("[\ud800-\udfff]")
+_SUMMARY, _KEYWORDS, _URL = 700, 12, 500
 _LINK = re.compile(r"https?://[^\s]+", re.IGNORECASE)
 _SHRINK = 0.92
 _FEWEST, _FEWEST_DETAILED = 50, 600
@@ -145,6 +151,7 @@ class _Gathered:
         return Node(
             -1, -1, n, "", nodes, self.tree.n_clusters[0], n_loose, detailed=True,
             languages=self._languages(whole, 1)[0], over_time=self._over_time(whole, 1)[0],
+            span=self._spans(whole, 1)[0],
         )  # fmt: skip
 
     def _level(
@@ -163,6 +170,7 @@ class _Gathered:
         slot[detailed] = np.arange(len(detailed))
         languages = self._languages(slot[labels], len(detailed))
         over_time = self._over_time(slot[labels], len(detailed))
+        spans = self._spans(slot[labels], len(detailed))
         wanted = np.where(grade == 2, limits.headlines, np.minimum(grade, 1)).astype(np.int64)
         wanted[[cluster for cluster in below if cluster >= 0]] = 0
         shown = self._chosen(level, wanted)
@@ -172,11 +180,12 @@ class _Gathered:
         for i in listed[np.lexsort((listed, -sizes[listed]))].tolist():
             full = bool(grade[i] == 2)
             node = Node(
-                i, level, int(sizes[i]), _clean(self.captions.names[level][i]),
+                i, level, int(sizes[i]), excerpt(self.captions.names[level][i]),
                 tuple(below.get(i, ())), int(n_children[i]), int(loose[i]),
                 tuple(self._headline(row, versions[full]) for row in shown.get(i, ())), full,
                 languages[slot[i]] if full else (), over_time[slot[i]] if full else (),
                 self._keywords(level, i) if full else (), self._summary(level, i) if full else "",
+                spans[slot[i]] if full else (),
             )  # fmt: skip
             nodes.setdefault(int(above[i]), []).append(node)
         return nodes
@@ -208,6 +217,16 @@ class _Gathered:
         ends = np.searchsorted(cell, np.arange(k + 1) * n)
         return [_pairs(cell[a:b] - j * n, count[a:b]) for j, (a, b) in enumerate(pairwise(ends))]
 
+    def _spans(self, slot: NDArray[np.int64], k: int) -> list[Span]:
+        """First and last second in each of ``k`` slots, of what `_over_time` counts."""
+        known = (self.bucket >= 0) & (slot >= 0)
+        seconds = self.articles.published[known].astype("datetime64[s]").astype(np.int64)
+        first, last = np.full(k, np.iinfo(np.int64).max), np.full(k, np.iinfo(np.int64).min)
+        np.minimum.at(first, slot[known], seconds)
+        np.maximum.at(last, slot[known], seconds)
+        ends = zip(first.tolist(), last.tolist(), strict=True)
+        return [(a, b) if a <= b else () for a, b in ends]
+
     def _chosen(self, level: int, wanted: NDArray[np.int64]) -> dict[int, list[int]]:
         """Up to ``wanted (k,)`` rows of each cluster: heads, then the newest of each language, the
         second newest of each, …"""
@@ -233,7 +252,7 @@ class _Gathered:
         published = articles.published[row]
         url = articles.urls[row] if articles.urls is not None else ""
         return Headline(
-            _clean(str(articles.ids[row])),
+            excerpt(str(articles.ids[row])),
             None if np.isnat(published) else int(published.astype("datetime64[s]").astype(int)),
             tuple(self._versions(row))[:versions],
             url if len(url) <= _URL and _LINK.fullmatch(url) else "",
@@ -243,16 +262,16 @@ class _Gathered:
         """The title in every language it has, that of the names first."""
         at = np.flatnonzero(self.present[:, row]).tolist()
         for i in sorted(at, key=lambda i: self.languages[i] != self.language):
-            yield i, _clean(self.articles.titles[self.languages[i]][row])
+            yield i, excerpt(self.articles.titles[self.languages[i]][row])
 
     def _keywords(self, level: int, cluster: int) -> tuple[str, ...]:
         if self.captions.keywords is None:
             return ()
-        return tuple(_clean(word) for word in self.captions.keywords[level][cluster][:_KEYWORDS])
+        return tuple(excerpt(word) for word in self.captions.keywords[level][cluster][:_KEYWORDS])
 
     def _summary(self, level: int, cluster: int) -> str:
         summaries = self.captions.summaries
-        return "" if summaries is None else _clean(summaries[level][cluster], _SUMMARY)
+        return "" if summaries is None else excerpt(summaries[level][cluster], _SUMMARY)
 
 
 def _grades(tree: ClusterTree, limits: Limits) -> list[NDArray[np.int8]]:
@@ -277,9 +296,3 @@ def _turns(groups: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _pairs(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> Counts:
     return tuple((k, c) for k, c in zip(keys.tolist(), counts.tolist(), strict=True) if c)
-
-
-def _clean(text: str, most: int = _LETTERS) -> str:
-    """One line, no control characters or halves of characters, cut with an ellipsis."""
-    text = _SPACE.sub(" ", _TURNS.sub("", _NOT_TEXT.sub("\ufffd", text))).strip()
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -21,6 +21,7 @@ from newsrec.types.news import NewsTable
 from newsrec.types.texts import Strings, Texts
 
 Counts = tuple[tuple[int, int], ...]
+Span = tuple[int, int] | tuple[()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,8 +103,10 @@ class Node:
 
     ``children`` are the clusters of the next level that are listed, largest first, of
     ``n_children`` in all; ``n_loose`` articles are in none. ``languages``: pairs of a place in
-    `View.languages` and articles, most first; ``over_time``: pairs of a bucket and articles; both
-    are empty where ``detailed`` is False. ``headlines`` only where there are no ``children``.
+    `View.languages` and articles, most first; ``over_time``: pairs of a bucket and articles;
+    ``span``: the first and last second of the articles in a bucket (a bucket may begin before and
+    end after them); all are empty where ``detailed`` is False. ``headlines`` only where there are
+    no ``children``.
     """
 
     cluster: int
@@ -119,6 +122,7 @@ class Node:
     over_time: Counts = ()
     keywords: tuple[str, ...] = ()
     summary: str = ""
+    span: Span = ()
 
     def walk(self) -> Iterator[Node]:
         """This node and all under it, each before its children."""
@@ -210,6 +214,7 @@ def _alone(node: Node) -> dict[str, Any]:
         "d": int(node.detailed),
         "l": [number for pair in node.languages for number in pair],
         "h": [number for pair in node.over_time for number in pair],
+        "p": node.span,
         "k": node.keywords,
         "s": node.summary,
         "a": [_headline(article) for article in node.headlines],

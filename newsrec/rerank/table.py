@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from newsrec.errors import unknown_name
+from newsrec.errors import ConfigError, unknown_name
 from newsrec.protocols import Reranker
 from newsrec.rerank.aspects import Pm2, XQuad
 from newsrec.rerank.calibrate import Calibrated
@@ -22,12 +22,14 @@ class Recipe:
     """How a re-ranker is made.
 
     ``needs``: fields of `newsrec.types.Pool` beside the scores that must be there; ``make`` takes
-    keyword options, ``relevance_weight`` from 0 to 1 among them.
+    keyword options, ``relevance_weight`` from 0 to 1 among them. ``example``: how options that are
+    more than a word are written.
     """
 
     about: str
     make: Callable[..., Reranker]
     needs: tuple[str, ...] = ()
+    example: str = ""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -36,14 +38,19 @@ class Recipe:
 
 
 RERANKERS: dict[str, Recipe] = {
-    "quota": Recipe("at most n per story or topic, a story in one language", Quota, ("aspects",)),
+    "quota": Recipe(
+        "at most n per story or topic, a story in one language", Quota, ("aspects",),
+        "quota:at_most={story: 2}",
+    ),
     "mmr": Recipe("maximal marginal relevance", Mmr, ("vectors",)),
     "xquad": Recipe("covers what the list does not serve yet", XQuad, ("aspects",)),
     "pm2": Recipe("shares places out like seats", Pm2, ("aspects",)),
     "dpp": Recipe("determinantal point process, greedy", Dpp, ("vectors",)),
     "calibrated": Recipe("the history's mix of classes", Calibrated, ("aspects", "history")),
-    "manner": Recipe("signed weights of aspects", Manner, ("aspects", "history")),
-}
+    "manner": Recipe(
+        "signed weights of aspects", Manner, ("aspects", "history"), "manner:weights={theme: -0.3}"
+    ),
+}  # fmt: skip
 
 
 #: The re-ranker where only a diversity is asked for: of those that cost about 2 % of nDCG@10 none
@@ -88,7 +95,9 @@ def make_reranker(name: str, **options: Any) -> Reranker:
     recipe = RERANKERS[name]
     for option in options:
         if option not in recipe.options:
-            raise unknown_name(f"option of re-ranker {name!r}", option, recipe.options)
+            unknown = unknown_name(f"option of re-ranker {name!r}", option, recipe.options)
+            example = f" For example: '{recipe.example}'" if recipe.example else ""
+            raise ConfigError(f"{unknown}{example}")
     if name in DEFAULT_DIVERSITY:
         options = {"relevance_weight": round(1 - DEFAULT_DIVERSITY[name], 10), **options}
     return recipe.make(**options)

@@ -6,15 +6,22 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from newsrec.cli.page import table
+from newsrec.cluster.shelf import ClusteredShelf
+from newsrec.cluster.store import save_clusters
 from newsrec.corpus.sample import LANGUAGES, open_sample
+from newsrec.pipeline.page import Because, Item, Recommendations
 from newsrec.types import Texts
+from newsrec.types.clusters import ClusterTree
 
 NEWSREC = str(Path(sys.executable).with_name("newsrec"))
 
@@ -98,6 +105,20 @@ def test_mixed_shelves_show_an_article_once_and_more_than_one_language() -> None
     assert found["language"] == "fin,eng"
     assert len(set(ids)) == len(ids)
     assert {item["language"] for item in found["items"]} == {"fin", "eng"}
+
+
+def test_clusters_that_nothing_asks_for_are_said_and_must_be_there(tmp_path: Path) -> None:
+    words = ("--user", "U123", "--lang", "eng", "--clusters")
+    done = run(*words, str(tmp_path / "none_such.npz"))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "none_such.npz" in done.stderr
+    shelf = ClusteredShelf.new(
+        ClusterTree(np.zeros((1, 1), np.int32), (1,), (0.5,)), np.array(["N1"]), {}
+    )
+    save_clusters(tmp_path / "some.npz", shelf)
+    done = run(*words, str(tmp_path / "some.npz"))
+    assert done.returncode == 0, done.stderr
+    assert "some.npz is not used" in done.stderr
 
 
 def test_an_unknown_reader_gets_the_fallback_and_a_note() -> None:
@@ -206,6 +227,17 @@ def test_control_characters_never_reach_the_terminal() -> None:
     assert "\x07" not in done.stdout
 
 
+def test_a_title_without_end_is_cut_in_the_table_and_nowhere_else() -> None:
+    long = "x" * 200_000
+    because = Because("N2", "eng", long, 0.5)
+    item = Item(1, "N1", "eng", long, 0.1, because, {"theme": long, "topic": long})
+    found = Recommendations("U1", "eng", None, (item,))
+    shown = table(found)
+    assert shown.count("x") < 4 * 200
+    assert shown.count("…") == 4
+    assert found.to_dict()["items"][0]["title"] == long
+
+
 @pytest.mark.parametrize("form", ["table", "json", "csv"])
 def test_files_and_programs_get_utf8_whatever_the_locale_says(form: str) -> None:
     words = ["recommend", "--user", "U123", "--lang", "jpn", "--format", form]
@@ -273,6 +305,7 @@ def test_help_names_every_option() -> None:
     for option in ("--user", "--lang", "--corpus", "--encoder", "--k", "--history-lang",
                    "--as-of", "--max-age", "--format"):  # fmt: skip
         assert option in done.stdout
+    assert "{theme: -0.3}" in " ".join(re.sub("[│ \n]+", " ", done.stdout).split())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that closes stderr")

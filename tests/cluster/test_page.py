@@ -352,6 +352,26 @@ def test_titles_carry_their_language_and_direction_and_only_links_are_links(
     assert links == [["https://news.example/a?b=1&c=2", "noopener noreferrer"]]
 
 
+def test_no_date_is_shown_that_no_article_has(chrome: Browser, tmp_path: Path) -> None:
+    labels = np.array([[0, 0, 0, 1], [0, 0, 1, 2]], np.int32)
+    tree = ClusterTree(labels, (1, 1), (0.1, 0.2))
+    days = ["1971-05-06", "2068-07-08", "2024-01-05", "2030-02-03"]
+    articles = Articles(list("abcd"), np.array(days, "datetime64[s]"), {"eng": list("abcd")})
+    captions = Captions([["first", "second"], ["one", "two", "three"]])
+    for limits in (Limits(), Limits(listed=5, detailed=1, headlines=1)):
+        write_page(tmp_path / "page.html", view_of(tree, articles, captions, limits=limits))
+        page = chrome.open(tmp_path / "page.html")
+        assert page.text("#totals").endswith(" · 6 May 1971 – 8 Jul 2068")
+        said = page.run("document.querySelector('#time svg').getAttribute('aria-label')")
+        assert " from 6 May 1971 to 8 Jul 2068; most 6 May 1971 – " in said
+        said = page.run("document.getElementById('time').textContent")
+        assert not re.search("1969|2069", said)
+        page.run("location.hash = '#1-1'")
+        page.wait("document.querySelector('#panel h2').textContent === 'two'")
+        assert page.text("#panel .facts").endswith(" · 5 Jan 2024")
+        assert page.complaints() == []
+
+
 def test_no_script_but_its_own_can_run(chrome: Browser, sample: Path) -> None:
     page = chrome.open(sample)
     page.run(

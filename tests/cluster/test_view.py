@@ -60,6 +60,10 @@ def test_articles_languages_and_days_are_counted_per_cluster() -> None:
     assert (view.time.step_s, view.time.n_unknown) == (86400, 2)
     assert theme.over_time == ((0, 1), (2, 1), (20, 1))
     assert view.root.languages == ((0, 3), (1, 3))
+    first = int(MONDAY.astype(int))
+    spans = [node(view, *at).span for at in [(-1, -1), (0, 0), (1, 1), (0, 1)]]
+    last = first + 86400 * 20
+    assert spans == [(first, last), (first, last), (last, last), ()]
 
 
 def test_headlines_are_heads_then_the_newest_of_each_language() -> None:

@@ -22,7 +22,7 @@ function read(raw, parent, index) {
   const node = {
     id: `${level}-${raw.c}`, kind: parent ? "cluster" : "root", level, parent, index, articles,
     n: raw.n, name: raw.t || "", children: [], nChildren: raw.m || 0, loose: raw.o || 0,
-    detailed: Boolean(raw.d), languages: pairs(raw.l), time: pairs(raw.h), keywords: raw.k || [],
+    detailed: Boolean(raw.d), languages: pairs(raw.l), time: pairs(raw.h), span: raw.p || [], keywords: raw.k || [],
     summary: raw.s || "",
   };
   if (!node.name && parent) nameByHeadline(node);
@@ -51,16 +51,19 @@ function nameByHeadline(node) {
 // A cluster whose articles are all here needs no counts of its own.
 function fillIn(node) {
   if (node.detailed || node.articles.length !== node.n) return;
-  const inLanguage = new Map(), inBucket = new Map();
+  const inLanguage = new Map(), inBucket = new Map(), moments = [];
   for (const article of node.articles) {
     for (const [language] of article.texts) add(inLanguage, languages.indexOf(language));
     if (time && article.published !== null) {
       const bucket = Math.floor((article.published - time.start) / time.step);
-      if (bucket >= 0 && bucket < time.n) add(inBucket, bucket);
+      if (bucket < 0 || bucket >= time.n) continue;
+      add(inBucket, bucket);
+      moments.push(article.published);
     }
   }
   node.languages = [...inLanguage].sort((a, b) => b[1] - a[1]);
   node.time = [...inBucket].sort((a, b) => a[0] - b[0]);
+  if (moments.length) node.span = [Math.min(...moments), Math.max(...moments)];
   node.detailed = true;
 }
 

@@ -93,6 +93,6 @@ function restOf(node, shown) {
       ? `${number.format(n)} in no ${levelName(level)}`
       : `${number.format(many)} smaller ${shown ? "ones" : levelName(level, many)}`,
     children, nChildren: many, loose: node.loose, unlisted, theme: node.theme, detailed: false,
-    articles: [], languages: [], time: [], keywords: [], summary: "",
+    articles: [], languages: [], time: [], span: [], keywords: [], summary: "",
   };
 }

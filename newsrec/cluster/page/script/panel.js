@@ -55,9 +55,7 @@ function facts(node) {
 }
 
 function spanOf(node) {
-  if (!time || !node.time.length) return "";
-  const first = start(node.time[0][0]), last = start(node.time[node.time.length - 1][0] + 1) - 1;
-  return days(first, last);
+  return node.span.length ? days(...node.span) : "";
 }
 
 function titled(title, note, ...inside) {

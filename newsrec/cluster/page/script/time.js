@@ -98,17 +98,20 @@ function ticks(width, height) {
   return found;
 }
 
-const tick = (i) => (time.step < 86400 ? minute(start(i)) : day(start(i)));
+const tick = (i) => (time.step < 86400 ? minute(start(i)) : day(from(i)));
 const start = (i) => time.start + i * time.step;
+// The outermost buckets begin before the first article and end after the last.
+const from = (i) => Math.max(start(i), root.span[0]);
+const until = (i) => Math.min(start(i + 1) - 1, root.span[1]);
 
 function when(i) {
   if (time.step < 86400) return minute(start(i));
-  return days(start(i), start(i + 1) - 1);
+  return days(from(i), until(i));
 }
 
 function inWords(values) {
   const most = values.indexOf(Math.max(...values));
-  return `Articles per ${spanName()} from ${day(start(0))} to ${day(start(time.n) - 1)}; most ${when(most)}: ${count(values[most], "article")}`;
+  return `Articles per ${spanName()} from ${day(from(0))} to ${day(until(time.n - 1))}; most ${when(most)}: ${count(values[most], "article")}`;
 }
 
 function timeNote(values) {
