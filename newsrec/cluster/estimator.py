@@ -47,8 +47,9 @@ class LevelwiseRAC:
     def fit(self, X: Any, y: Any = None) -> LevelwiseRAC:
         """Cluster the rows of ``X (n, dim)``; ``y`` is not looked at."""
         vectors = _matrix(X)
-        if isinstance(self.thresholds, (int, float, str)):
-            raise ConfigError(f"thresholds: {self.thresholds!r}, expected several, coarse to fine")
+        _check_several("thresholds", self.thresholds)
+        if self.dims is not None:
+            _check_several("dims", self.dims)
         dims = [vectors.shape[1]] * len(self.thresholds) if self.dims is None else self.dims
         levels = levels_of(self.thresholds, dims, any_order=self.any_order)
         self.hierarchy_: Hierarchy = cluster_levels(
@@ -103,11 +104,26 @@ class LevelwiseRAC:
         return f"LevelwiseRAC({options})"
 
 
+def _check_several(name: str, given: Any) -> None:
+    """`ConfigError` unless ``given`` is a list of one value a level."""
+    if (
+        isinstance(given, str)
+        or not isinstance(given, (Sequence, np.ndarray))
+        or np.ndim(given) != 1
+    ):
+        raise ConfigError(f"{name}: {given!r}, expected several, coarse to fine")
+
+
 def _matrix(X: Any) -> NDArray[np.floating]:
     """``X (n, dim)`` as floats; `DataError` for anything else."""
     if hasattr(X, "toarray"):
         raise DataError("X: a sparse matrix, expected a dense array (n, dim) of vectors")
-    values = np.asarray(X)
+    try:
+        values = np.asarray(X)
+    except ValueError as error:
+        raise DataError(
+            f"X: rows of different lengths, expected numbers (n, dim): {error}"
+        ) from None
     if values.ndim != 2 or values.dtype.kind not in "fiu":
         raise DataError(f"X: {values.dtype} {values.shape}, expected numbers (n, dim)")
     return values if np.issubdtype(values.dtype, np.floating) else values.astype(np.float32)

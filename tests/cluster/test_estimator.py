@@ -101,3 +101,16 @@ def test_what_is_no_matrix_of_vectors_is_refused() -> None:
         LevelwiseRAC(thresholds=0.5).fit(np.eye(3))  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="whole numbers"):
         LevelwiseRAC(thresholds=(0.1, 0.2), dims=(1.5, 3)).fit(np.eye(3))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "options", [{"thresholds": None}, {"thresholds": np.float32(0.4)}, {"dims": 16}, {"dims": "16"}]
+)
+def test_one_value_is_not_several(options: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="expected several, coarse to fine"):
+        LevelwiseRAC(**options).fit(np.eye(16))  # type: ignore[arg-type]
+
+
+def test_rows_of_different_lengths_are_told() -> None:
+    with pytest.raises(DataError, match="rows of different lengths"):
+        LevelwiseRAC().fit([[1.0, 0.0], [1.0]])
