@@ -81,11 +81,10 @@ class Gloss:
     def _tokens(
         self, language: str, texts: Sequence[str], read: Sequence[Sequence[Word]], mine: list[int]
     ) -> list[list[int]]:
-        if language == "eng":
-            some = [texts[i] for i in mine]
-            return self._tokenizer(some, add_special_tokens=False)["input_ids"]  # type: ignore[no-any-return]
-        tongue = self._tongues[language]
-        lines = [" ".join(line) for line in tongue.glosses([read[i] for i in mine])]
+        lines = [texts[i] for i in mine]
+        if language != "eng":
+            glosses = self._tongues[language].glosses([read[i] for i in mine])
+            lines = [" ".join(line) for line in glosses]
         return self._tokenizer(lines, add_special_tokens=False)["input_ids"]  # type: ignore[no-any-return]
 
     def _vectors(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:

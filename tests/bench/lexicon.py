@@ -80,7 +80,7 @@ class Lexicon:
         found: list[Word] = []
         while words:
             for length in range(min(_LONGEST, len(words)), 0, -1):
-                unit = tuple(piece for word in words[:length] for piece in word)
+                unit = _one(words[:length])
                 if length == 1 or unit in self.phrases:
                     break
             found.append(unit)
@@ -112,7 +112,7 @@ def learn(pool: Pool, language: str, words: Words, english: Sequence[str]) -> Le
             entries.append(pool.sources[source] == "dictionary")
     read = words.of(texts)
     phrases = frozenset(
-        tuple(piece for word in entry for piece in word)
+        _one(entry)
         for entry, whole in zip(read, entries, strict=True)
         if whole and 1 < len(entry) <= _LONGEST
     )

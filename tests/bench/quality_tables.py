@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from newsrec.corpus.sample import LANGUAGES
 from newsrec.encode import load_encoder
-from tests.bench import others, sample_clusters, tuning
+from tests.bench import agreement, others, sample_clusters, tuning
 from tests.bench.news_sets import semeval
 from tests.bench.quality import Answer, answers, masakha_alone, questions_of, shared
 
@@ -55,10 +56,15 @@ def table_of(part: str, data: Path) -> Iterator[str]:
 
         folder = Path(get_model_path())
         if part == "gloss":
-            yield from sample_clusters.unmeasured(Gloss(folder, data))
+            encoder = Gloss(folder, data)
+            yield from agreement.with_english(data, encoder, LANGUAGES)
+            yield ""
+            yield from sample_clusters.unmeasured(encoder)
         else:
-            spoken = sorted(set(semeval(data).language.tolist()))
-            yield from compared(questions_of(data, Gloss(folder, data, spoken), ("semeval",)))
+            encoder = Gloss(folder, data, sorted(set(semeval(data).language.tolist())))
+            yield from agreement.with_grades(data, encoder, load_encoder("mini"))
+            yield ""
+            yield from compared(questions_of(data, encoder, ("semeval",)))
         return
     mini = load_encoder("mini")
     yield f"`mini`, revision {mini.spec.revision}\n"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from newsrec.corpus.sample import read_news, read_texts
 from newsrec.encode.static import StaticEncoder
+from newsrec.types import EncoderSpec
+from tests.bench.agreement import with_english, with_grades
 from tests.bench.gloss import Gloss
 from tests.bench.lexicon import Lexicon, Words, align, english_words
 
@@ -80,3 +83,29 @@ def test_an_english_model_reads_haitian_and_vietnamese(shared_data: Path) -> Non
         found = (vectors[language] @ vectors["eng"].T).argmax(1)
         assert np.mean(found == np.arange(len(news))) > 0.9
     assert np.array_equal(encoder.encode([]), np.zeros((0, encoder.spec.dim), np.float32))
+
+
+class Drawn:
+    """An encoder that knows nothing: every text somewhere at random."""
+
+    spec = EncoderSpec(
+        name="drawn", revision="1", dim=64, pooling="none", levels=(64,), normalized=True
+    )
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        rows = np.random.default_rng(len(texts)).standard_normal((len(texts), 64))
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def test_agreement_tells_what_reads_from_what_does_not(shared_data: Path) -> None:
+    mini, drawn = StaticEncoder(), Drawn()
+    *_, known, none = with_grades(shared_data, mini, drawn)
+    assert min(figures(known)) > 0.6
+    assert max(map(abs, figures(none))) < 0.1
+    *_, mean = with_english(shared_data, mini, ("eng", "fin", "jpn", "hat"))
+    assert mean.startswith("| mean of 2 |")  # NTREX has no Haitian
+    assert figures(mean)[1] > 0.9
+
+
+def figures(line: str) -> list[float]:
+    return [float(cell) for cell in line.strip("| ").split(" | ")[1:]]
